@@ -154,7 +154,7 @@ class GameArchive:
         """Return the games of a player (empty: of all players) between two days, newest first. Raises `StoreError`."""
         return tuple(
             stored
-            for stored in self.store.games()
+            for stored in self.store.list_games()
             if (not player or player in self._summary_cache.list_players(stored))
             and (since is None or to_local_date(stored.started) >= since)
             and (until is None or to_local_date(stored.started) <= until)
@@ -189,8 +189,8 @@ class GameArchive:
 
     def list_players_with_games(self) -> tuple[str, ...]:
         """Return the names of the players of all stored games, most recent first. Raises `StoreError`."""
-        playing = {name for stored in self.store.games() for name in self._summary_cache.list_players(stored)}
-        return tuple(name for name, _ in self.store.players() if name in playing)
+        playing = {name for stored in self.store.list_games() for name in self._summary_cache.list_players(stored)}
+        return tuple(name for name, _ in self.store.list_players() if name in playing)
 
     def compute_records(self, games: Sequence[StoredGame]) -> tuple[tuple[PlayerRecord, ...], tuple[HeadToHead, ...]]:
         """Return the statistics of each player and of each pair of players in these games. Raises `StoreError`."""
@@ -205,13 +205,13 @@ class GameArchive:
         if stored.damage and not stored.length:
             raise GameNotFoundError(format_sentence(stored.damage))
         try:
-            bodies = [event.body for event in self.store.events(number)]
+            bodies = [event.body for event in self.store.read_events(number)]
             game, turn_events = _replay_events(bodies)
         except UNREADABLE_GAME_ERRORS as error:
             raise GameNotFoundError(format_sentence(get_text("game-unreadable", number, error))) from None
         # The picture belongs to the last event of a press, which may not be the event that created the turn.
         presses = [body.get("press", event) for event, body in enumerate(bodies)]
-        pictures = {presses[event]: event for event, kind in self.store.pictures(number) if kind == "board"}
+        pictures = {presses[event]: event for event, kind in self.store.list_pictures(number) if kind == "board"}
         picture_events = tuple(pictures.get(presses[event]) for event in turn_events)
         return Replay(self.make_line(stored), game, picture_events, list_import_notices(self.store, number))
 
@@ -271,8 +271,8 @@ class GameArchive:
             if stored.damage or stored.id == self._get_current_game():
                 continue
             with suppress(*UNREADABLE_GAME_ERRORS):
-                log = GameLog(self.store, stored.id, [event.body for event in self.store.events(stored.id)])
-                if error := log.append([PlayerRenamed(log.game.players.index(before), after)]):
+                log = GameLog(self.store, stored.id, [event.body for event in self.store.read_events(stored.id)])
+                if error := log.append_press([PlayerRenamed(log.game.players.index(before), after)]):
                     raise StoreError(error)
         self.store.rename_player(before, after)
 

@@ -29,8 +29,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError(f"There is no folder {args.file.parent}. Create it, or choose another name for the backup.")
     try:
         with open_games(args) as store:
-            store.backup(args.file)
-            count = len(store.games())
+            store.copy_to(args.file)
+            count = len(store.list_games())
             print(f"{count} {'game is' if count == 1 else 'games are'} in {args.file}")
     except StoreError as error:
         raise UserError(str(error)) from None

@@ -46,7 +46,7 @@ def _list_games(store: GameStore) -> None:
     from device.storage.summary_cache import SummaryCache
 
     summaries = SummaryCache(store)
-    for game in store.games():
+    for game in store.list_games():
         day = time.strftime("%Y-%m-%d %H:%M", time.localtime(game.started))
         print(f"{game.id:4}  {day}  {', '.join(summaries.list_players(game))}")
 

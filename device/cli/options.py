@@ -268,7 +268,7 @@ def open_games(args: argparse.Namespace) -> Iterator[GameStore]:
     if not path.is_file():
         raise no_games
     with open_for_reading(path) as store:
-        if not store.games():
+        if not store.list_games():
             raise no_games
         yield store
 

@@ -58,7 +58,7 @@ def load_demo_games() -> dict[str, Record]:
 
 def add_finished_games(store: GameStore) -> None:
     """Add games of earlier evenings to a store without games, so that its history is not empty."""
-    if store.games():
+    if store.list_games():
         return
     now = time.time()
     for age, record in zip(EVENING_AGES_DAYS, load_demo_games().values(), strict=False):

@@ -110,7 +110,7 @@ class ScriptedTable:
 
     def _apply_next(self) -> None:
         assert self._log is not None
-        self._log.append([self._events[0]])
+        self._log.append_press([self._events[0]])
         self._events = self._events[1:]
 
     def _show(self) -> None:

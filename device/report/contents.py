@@ -101,7 +101,7 @@ class Report:
             yield name, text.encode()
         yield GAME_MEMBER, encode_game(self.stored, self.events)
         for number, kind, _ in self.pictures:
-            if jpeg := store.picture(self.choice.game, number, kind):
+            if jpeg := store.read_picture(self.choice.game, number, kind):
                 yield name_picture(number, kind), jpeg
 
 
@@ -111,8 +111,8 @@ def make_report(store: GameStore, choice: ReportChoice, sources: ReportSources, 
     All events of the game are included, because a turn can only be replayed with the turns before it.
     """
     stored = find_stored_game(store, choice.game)
-    events = store.events(choice.game)
-    pseudonyms = Pseudonyms([event.body for event in events], (name for name, _ in store.players()))
+    events = store.read_events(choice.game)
+    pseudonyms = Pseudonyms([event.body for event in events], (name for name, _ in store.list_players()))
     secrets = tuple(sources.list_secrets())
 
     def clean(text: str) -> str:
@@ -136,7 +136,7 @@ def _find_pictures(store: GameStore, choice: ReportChoice) -> tuple[tuple[int, s
     """Return event number, kind and size (bytes) of the chosen pictures that are in the store."""
     wanted: Sequence[str] = ("board", "photo") if choice.has_photos else ("board",)
     found = []
-    for number, kind in store.pictures(choice.game):
-        if number in choice.events and kind in wanted and (jpeg := store.picture(choice.game, number, kind)):
+    for number, kind in store.list_pictures(choice.game):
+        if number in choice.events and kind in wanted and (jpeg := store.read_picture(choice.game, number, kind)):
             found.append((number, kind, len(jpeg)))
     return tuple(found)

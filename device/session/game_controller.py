@@ -175,7 +175,7 @@ class GameController:
             stored_name = f"{log.number}-{log.length + len(timed) - 1}"
             self.show_images(images.with_name(stored_name) if events else images)
         if events:
-            self._record(timed, lambda: log.append(timed, images.jpegs() if images else {}))
+            self._record(timed, lambda: log.append_press(timed, images.jpegs() if images else {}))
             if closed := self.memory.close_corrected_questions(self.game):
                 self.extend_last_press(closed)
         return events
@@ -247,7 +247,7 @@ class GameController:
         for question in find_open_questions(self.game):
             if question.number not in open_numbers:
                 self.memory.close_question(question.squares)
-        self._report_unsaved(self.log.append(self.log.find_events_to(game)))
+        self._report_unsaved(self.log.append_press(self.log.find_events_to(game)))
 
     def _add_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
         return (*(self.clock_keeper.make_clock_events(events) if self.clock_keeper else ()), *events)

@@ -83,7 +83,7 @@ class PlayerColours:
     def load(self) -> None:
         """Load the colours from the store."""
         with log_store_errors("the colours of the players are not known"):
-            self._colours = dict(self._store.players())
+            self._colours = dict(self._store.list_players())
 
     def save(self, colours: Iterable[tuple[str, str]]) -> None:
         """Save the colours of players, given as (name, colour), for this game and later games."""
@@ -236,7 +236,7 @@ class PictureBuffer:
         game, _, number = name.partition("-")
         if len(name) > MAX_PICTURE_NAME_LENGTH or not (game.isdecimal() and number.isdecimal()):
             return None
-        return self._store.picture(int(game), int(number), "board")
+        return self._store.read_picture(int(game), int(number), "board")
 
     def add_question_crop(self, decision: Decision, image: Image, corners: Floats | None) -> Decision:
         """Add the part of `image` with the question's squares, and return the decision with the name of this crop.

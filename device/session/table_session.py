@@ -179,7 +179,7 @@ class TableSession(Closeable):
 
     def list_players(self) -> tuple[tuple[str, str], ...]:
         """Return the names and colours of all players in the store, most recent first. Raises `StoreError`."""
-        return self._store.players()
+        return self._store.list_players()
 
     def look_up(self, word: str) -> bool | None:
         """Return True if the word list contains the word, or None if there is no authoritative list.

@@ -144,7 +144,7 @@ def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str
 
 def find_stored_game(store: GameStore, number: int) -> StoredGame:
     """Return the game with this number. Raises `ArchiveError` for an unknown number, and `StoreError`."""
-    stored = next((game for game in store.games() if game.id == number), None)
+    stored = next((game for game in store.list_games() if game.id == number), None)
     if stored is None:
         raise ArchiveError(get_text("game-gone", number))
     return stored
@@ -155,18 +155,18 @@ def _list_members(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[tu
     yield GAME_MEMBER, encode_game(stored, events)
     if gcg:
         yield _GCG_MEMBER, gcg.encode()
-    for number, kind in store.pictures(stored.id):
+    for number, kind in store.list_pictures(stored.id):
         # A turn that is recorded during the export has pictures without an event in the file.
-        if number < len(events) and (jpeg := store.picture(stored.id, number, kind)):
+        if number < len(events) and (jpeg := store.read_picture(stored.id, number, kind)):
             yield name_picture(number, kind), jpeg
 
 
 def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
     """Raise `ArchiveError` if the store has a game with these events; `RecordImported` is not compared."""
     bodies = _list_moves(events)
-    for game in store.games():
+    for game in store.list_games():
         may_be_equal = abs(game.length - len(events)) <= 1 and game.first_event == bodies[0]
-        if may_be_equal and _list_moves(store.events(game.id)) == bodies:
+        if may_be_equal and _list_moves(store.read_events(game.id)) == bodies:
             raise _make_duplicate_error(game, SummaryCache(store).list_players(game))
 
 
@@ -176,7 +176,7 @@ def _refuse_same_turns(store: GameStore, game: Game) -> None:
     Otherwise the records would count the game twice.
     """
     standings, turns = SummaryCache(store), _list_turns(game)
-    for stored in store.games() if turns else ():
+    for stored in store.list_games() if turns else ():
         standing = standings.get_standing(stored)  # a stored standing saves the replay of most games
         if standing is None or (standing.players, standing.totals) != (game.players, game.totals):
             continue

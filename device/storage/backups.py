@@ -45,8 +45,8 @@ def make_backup(store: GameStore, folder: Path) -> Path:
         earlier = list_backups(folder)
         number = _read_number(earlier[-1]) + 1 if earlier else 1
         path = folder / f"games-{number:06}.db"
-        store.backup(path, pictures=False)
-        starts = {game.started for game in store.games()}
+        store.copy_to(path, pictures=False)
+        starts = {game.started for game in store.list_games()}
         for old in earlier[: -(MAX_BACKUPS - 1)]:
             if _read_starts(old) <= starts:
                 old.unlink(missing_ok=True)
@@ -91,7 +91,7 @@ def delete_from_backups(started: float, imported: bool, folder: Path) -> None:
 
 def _delete_from_backup(path: Path, started: float, imported: bool) -> None:
     with GameStore(path, is_owner=False) as backup:
-        for stored in backup.games():
+        for stored in backup.list_games():
             if (stored.started, stored.imported) == (started, imported):
                 backup.delete_game(stored.id)
 

@@ -63,11 +63,11 @@ class FallbackStore(GameStore):
         self._save_games()
         return game
 
-    def append(
+    def append_events(
         self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes] | None = None
     ) -> tuple[StoredEvent, ...]:
-        """Append events to a game; see `GameStore.append`."""
-        events = super().append(game, bodies, pictures)
+        """Append events to a game; see `GameStore.append_events`."""
+        events = super().append_events(game, bodies, pictures)
         self._save_games()
         return events
 
@@ -93,11 +93,11 @@ class FallbackStore(GameStore):
                 rows = source.execute(f"SELECT {columns} FROM {table}").fetchall()
                 db.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", rows)
         self._check_games()
-        self._saved = {game.id: _SavedGame(game.id, game.length) for game in self.games()}
+        self._saved = {game.id: _SavedGame(game.id, game.length) for game in self.list_games()}
 
     def _find_unsaved_games(self) -> list[int]:
         """Return the numbers of the games with events that are not in the file, oldest first."""
-        return [game.id for game in reversed(self.games()) if game.length > self._find_saved(game.id).length]
+        return [game.id for game in reversed(self.list_games()) if game.length > self._find_saved(game.id).length]
 
     def _find_saved(self, game: int) -> _SavedGame:
         return self._saved.get(game, _SavedGame())
@@ -121,15 +121,15 @@ class FallbackStore(GameStore):
 
         All notes and the colours of the players are saved, too. Raises `StoreError`.
         """
-        events = self.events(game)
+        events = self.read_events(game)
         saved = self._find_saved(game)
-        is_continued = saved.length > 0 and file_store.events(saved.number) == events[: saved.length]
+        is_continued = saved.length > 0 and file_store.read_events(saved.number) == events[: saved.length]
         # A game that another program has changed is saved as a further game.
         first_new = saved.length if is_continued else 0
         pictures = [
             StoredPicture(event, kind, jpeg)
-            for event, kind in self.pictures(game)
-            if event >= first_new and (jpeg := self.picture(game, event, kind))
+            for event, kind in self.list_pictures(game)
+            if event >= first_new and (jpeg := self.read_picture(game, event, kind))
         ]
         if is_continued:
             number = saved.number
@@ -141,6 +141,6 @@ class FallbackStore(GameStore):
             file_store.save_note(number, name, text)
         for name, text in self.read_game_notes(TABLE_NOTES).items():
             file_store.save_note(TABLE_NOTES, name, text)
-        for name, colour in self.players():
+        for name, colour in self.list_players():
             if colour:
                 file_store.save_colour(name, colour)

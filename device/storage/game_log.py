@@ -154,14 +154,14 @@ class GameLog:
         If `before` is given, only games with a smaller number are considered. Raises `StoreError` if the game is
         damaged or cannot be replayed.
         """
-        games = (game for game in store.games() if not game.imported)
+        games = (game for game in store.list_games() if not game.imported)
         newest = next((game for game in games if before is None or game.id < before), None)
         if newest is None:
             return None
         if newest.damage:
             raise StoreError(newest.damage)
         try:
-            return cls(store, newest.id, [event.body for event in store.events(newest.id)])
+            return cls(store, newest.id, [event.body for event in store.read_events(newest.id)])
         except UNREADABLE_GAME_ERRORS as error:
             raise StoreError(get_text("game-unreadable", newest.id, error)) from error
 
@@ -200,7 +200,7 @@ class GameLog:
         """True if there is a press that can be redone."""
         return bool(self._redo_stack)
 
-    def append(self, events: Sequence[Event], pictures: Mapping[str, bytes] | None = None) -> str:
+    def append_press(self, events: Sequence[Event], pictures: Mapping[str, bytes] | None = None) -> str:
         """Apply and save the events of a press (one command of a player); `pictures` belong to the last event.
 
         Return an error message if the events could not be saved, otherwise an empty string. If the events are invalid,
@@ -227,13 +227,13 @@ class GameLog:
         after = before.push(*clocks, *events)
         if self._last_way:  # in the log, the last press is the undo or redo, to which no events can be added
             self.undo()
-            return self.append((*clocks, *events))
+            return self.append_press((*clocks, *events))
         steps = _find_events_between(self.game, after)
         self._apply_events(steps)
         return self._save_events(steps, "", {})
 
     def extend_last_press(self, events: Sequence[Event]) -> str:
-        """Add events to the last press, so that they are undone with it. Errors are reported as in `append`."""
+        """Add events to the last press, so that they are undone with it. Errors are reported as in `append_press`."""
         self._apply_events(events)
         return self._save_events(events, "", {})
 
@@ -313,7 +313,7 @@ class GameLog:
                 self.number = self._store.begin_game(self._unsaved_start)
                 self._unsaved_start = None
             while self._unsaved_presses:
-                self._store.append(self.number, *self._unsaved_presses[0])
+                self._store.append_events(self.number, *self._unsaved_presses[0])
                 del self._unsaved_presses[0]
         except GameDeletedError:
             self._unsaved_presses.clear()

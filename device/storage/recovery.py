@@ -74,12 +74,12 @@ def open_store(path: Path) -> tuple[GameStore, str]:
         return _rescue_store(path, tail_record, tail)
     except StoreError as error:
         return _open_fallback(path, str(error))
-    if was_empty and not store.games() and list_backups(path.parent / BACKUP_FOLDER):
+    if was_empty and not store.list_games() and list_backups(path.parent / BACKUP_FOLDER):
         store.close()  # to SQLite an empty file is a new database, but the backups show that games were lost
         return _rescue_store(path, tail_record, tail)
     if was_missing and (backups := list_backups(path.parent / BACKUP_FOLDER)):
         return store, get_text("store-was-missing", path, backups[-1])
-    damages = [game.damage for game in store.games() if game.damage]
+    damages = [game.damage for game in store.list_games() if game.damage]
     return store, join_messages(" ", [text for text in (store.lost_tail, *damages) if text])
 
 

@@ -56,7 +56,7 @@ def restore_backup(backup: Path, path: Path) -> Restoration:
         _copy_store(backup, part)
         with GameStore(part, is_owner=False) as copy:
             newer = _find_newer_games(path, copy)
-            count = len(copy.games())
+            count = len(copy.list_games())
         if not count:
             raise StoreDamagedError(get_text("store-damaged", backup))
         aside = _keep_aside(path)
@@ -87,13 +87,13 @@ def _find_newer_games(path: Path, backup: GameStore) -> tuple[NewerGame, ...] | 
     """
     if not path.exists():
         return ()
-    stored = backup.games()
+    stored = backup.list_games()
     newer = []
     try:
         with open_for_reading(path) as store:
-            for game in store.games():
-                events = store.events(game.id)
-                copies = [backup.events(other.id) for other in stored if other.started == game.started]
+            for game in store.list_games():
+                events = store.read_events(game.id)
+                copies = [backup.read_events(other.id) for other in stored if other.started == game.started]
                 restored = max((_count_equal_events(events, copied) for copied in copies), default=0)
                 if restored < game.length:
                     newer.append(NewerGame(game, restored))

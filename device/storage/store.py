@@ -1,6 +1,6 @@
 """The store: an append-only log of events for each game, and a picture of the board for each turn.
 
-The board, the totals and the player to move are computed from the log; an undo is a further event. When `append`
+The board, the totals and the player to move are computed from the log; an undo is a further event. When `append_events`
 returns, the events are on disk. The store also contains notes (texts that are overwritten, such as the running clock),
 the colours of players, and pictures. Old pictures may be deleted.
 
@@ -124,7 +124,7 @@ class GameStore(Closeable):
         delete_excess_pictures(self._database, self.picture_limits)
         return game
 
-    def append(
+    def append_events(
         self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes] | None = None
     ) -> tuple[StoredEvent, ...]:
         """Append events to the log of a game, all or none; the events are on disk when the method returns.
@@ -137,16 +137,16 @@ class GameStore(Closeable):
         if pictures and len(kept) < len(pictures):
             _log.warning("a picture of more than %d bytes is not kept", MAX_PICTURE_BYTES)
         try:
-            return self._append_events(game, bodies, kept)
+            return self._append_with_pictures(game, bodies, kept)
         except (StoreFullError, StoreDamagedError) as error:
             if not kept:
                 raise
             _log.warning("the turn is kept without its picture: %s", error)
-            saved = self._append_events(game, bodies, {})
+            saved = self._append_with_pictures(game, bodies, {})
             self.picture_problem = str(error)
             return saved
 
-    def games(self) -> tuple[StoredGame, ...]:
+    def list_games(self) -> tuple[StoredGame, ...]:
         """Return all games, newest first."""
         sql = """
             SELECT id, started, body, (SELECT coalesce(max(number) + 1, 0) FROM event WHERE game = id), imported
@@ -158,15 +158,15 @@ class GameStore(Closeable):
             for game, started, body, length, imported in self._database.fetch_rows(sql)
         )
 
-    def events(self, game: int) -> tuple[StoredEvent, ...]:
+    def read_events(self, game: int) -> tuple[StoredEvent, ...]:
         """Return the events of a game in order, up to the first damaged event; empty if there is no such game."""
         return tuple(
             StoredEvent(number, at, json.loads(body)) for number, at, body, _ in read_intact_rows(self._database, game)
         )
 
     def list_events_to_export(self, game: int) -> tuple[StoredEvent, ...]:
-        """Return the events of a game like `events`, followed by those that could not be saved yet."""
-        events = self.events(game)
+        """Return the events of a game like `read_events`, followed by those that could not be saved yet."""
+        events = self.read_events(game)
         for event in self.unsaved_events.get(game, ()):
             if event.number == len(events):  # otherwise it has just been saved, or follows a damaged event
                 events += (event,)
@@ -227,7 +227,7 @@ class GameStore(Closeable):
 
     # Pictures
 
-    def picture(self, game: int, number: int, kind: str) -> bytes | None:
+    def read_picture(self, game: int, number: int, kind: str) -> bytes | None:
         """Return the JPEG data of an event's picture, or None if there is no picture or it cannot be read."""
         sql = "SELECT jpeg FROM picture WHERE game = ? AND number = ? AND kind = ?"
         try:
@@ -237,7 +237,7 @@ class GameStore(Closeable):
             return None
         return bytes(rows[0][0]) if rows else None
 
-    def pictures(self, game: int) -> tuple[tuple[int, str], ...]:
+    def list_pictures(self, game: int) -> tuple[tuple[int, str], ...]:
         """Return the event number and the kind of each picture of a game, in the order of the events."""
         rows = self._database.fetch_rows("SELECT number, kind FROM picture WHERE game = ? ORDER BY number, kind", game)
         return tuple((number, kind) for number, kind in rows)
@@ -286,7 +286,7 @@ class GameStore(Closeable):
         rows = self._database.fetch_rows("SELECT game, name, text, checksum FROM note WHERE name = ?", name)
         return {row[0]: row[2] for row in rows if is_intact_note(row)}
 
-    def players(self) -> tuple[tuple[str, str], ...]:
+    def list_players(self) -> tuple[tuple[str, str], ...]:
         """Return the names and colours of all players, most recent first; the colour is empty if none was chosen."""
         rows = self._database.fetch_rows("SELECT name, colour FROM player ORDER BY played DESC, name")
         return tuple((name, colour) for name, colour in rows)
@@ -306,13 +306,13 @@ class GameStore(Closeable):
 
     # Backup
 
-    def backup(self, path: Path, *, pictures: bool = True) -> None:
+    def copy_to(self, path: Path, *, pictures: bool = True) -> None:
         """Copy the store, which may be in use, to a new file. Raises `StoreError`, also if `path` exists."""
         self._database.copy_to(path, pictures=pictures)
 
     # Helper methods
 
-    def _append_events(
+    def _append_with_pictures(
         self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes]
     ) -> tuple[StoredEvent, ...]:
         with self._database.transaction() as db:

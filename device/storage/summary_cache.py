@@ -98,7 +98,7 @@ class SummaryCache:
 
 def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | None:
     try:
-        game = replay_log(from_json(event.body) for event in store.events(stored.id))
+        game = replay_log(from_json(event.body) for event in store.read_events(stored.id))
     except UNREADABLE_GAME_ERRORS:
         return None
     outcome = game.outcome

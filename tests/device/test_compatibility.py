@@ -31,10 +31,10 @@ def test_store_of_release_keeps_its_totals(release: Path, tmp_path: Path) -> Non
     shutil.copy(release / "games.db", tmp_path)
     for _ in range(2):  # migrated, and opened again
         with GameStore(tmp_path / "games.db") as store:
-            assert not any(game.damage for game in store.games())
-            totals = {game.id: load_game(store, game.id).totals for game in store.games()}
+            assert not any(game.damage for game in store.list_games())
+            totals = {game.id: load_game(store, game.id).totals for game in store.list_games()}
             assert totals == TOTALS[release.name]
-            assert store.picture(1, 1, "board") and dict(store.players())["Ben"] == "#ff8800"
+            assert store.read_picture(1, 1, "board") and dict(store.list_players())["Ben"] == "#ff8800"
             assert store.read_note(2, "clock") == "{}"
     with closing(sqlite3.connect(tmp_path / "games.db")) as db:
         assert db.execute("SELECT count(*) FROM event WHERE checksum = ''").fetchone() == (0,)

@@ -115,7 +115,7 @@ with GameStore(folder / "games.db") as store, TableSession(table, table, store, 
         state = session.submit(PassTurn()).result(PATIENCE_S)
     said["full"] = [notice.text for notice in state.notices]
     said["in memory"] = [turn.score for turn in state.turns if turn.kind == "play"]
-    said["on disk"] = len(store.events(1))
+    said["on disk"] = len(store.read_events(1))
     (folder / "other").unlink()
     state = session.submit(PassTurn()).result(PATIENCE_S)
     said["room again"] = [notice.text for notice in state.notices]
@@ -131,7 +131,7 @@ with GameStore(folder / "games.db") as store, TableSession(table, table, store, 
     (folder / "other").unlink()
     play(session, table, HORN)
 with GameStore(folder / "games.db") as store:
-    said["games"] = [(game.first_event["players"], game.length) for game in store.games()]
+    said["games"] = [(game.first_event["players"], game.length) for game in store.list_games()]
 print(json.dumps(said))
 """
 
@@ -166,7 +166,7 @@ def test_file_that_may_not_be_written_is_said_and_the_game_goes_on_in_memory(pat
     done = subprocess.run([sys.executable, "-c", script, str(path)], cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.startswith("1 ") and "in memory" in done.stdout, done.stderr
     with GameStore(path) as store:
-        assert [game.first_event["kind"] for game in store.games()] == ["old"]
+        assert [game.first_event["kind"] for game in store.list_games()] == ["old"]
 
 
 def test_clock_set_back_by_an_hour_changes_neither_the_order_of_games_nor_anybodys_time(path: Path) -> None:
@@ -186,7 +186,7 @@ def test_clock_set_back_by_an_hour_changes_neither_the_order_of_games_nor_anybod
     with GameStore(path, clock=lambda: now[0]) as store, TableSession(table, table, store, WORDS) as session:
         state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert state.game == newest and [turn.score for turn in state.turns] == [14]
-        assert [game.length for game in store.games()][1] >= 3
+        assert [game.length for game in store.list_games()][1] >= 3
 
 
 def test_second_program_is_told_so_and_the_first_plays_on(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

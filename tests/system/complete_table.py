@@ -90,4 +90,4 @@ class CompleteTable:
     def read_event_times(self) -> list[float]:
         """Return the times of the events of its games, in seconds since 1970."""
         with GameStore(self._data / "games.db", is_owner=False) as store:
-            return [event.time for game in store.games() for event in store.events(game.id)]
+            return [event.time for game in store.list_games() for event in store.read_events(game.id)]

@@ -64,9 +64,9 @@ def make_store(folder: Path) -> None:
                     1e9, [StoredEvent(n, 1e9 + n, body) for n, body in enumerate(bodies)], (), imported=False
                 )
     with GameStore(closed / "games.db") as store:
-        newest = store.games()[0]
+        newest = store.list_games()[0]
         for _ in range(3):  # the program is killed while these are in the log
-            store.append(newest.id, [{"v": 1, "kind": "undone"}])
+            store.append_events(newest.id, [{"v": 1, "kind": "undone"}])
         for file in closed.glob("games.db*"):
             shutil.copy(file, folder)
 
@@ -75,8 +75,8 @@ def read_totals(store: GameStore) -> tuple[Totals, set[tuple[str, ...]]]:
     """Return the totals of all games, and which of them are reported as damaged."""
     totals: Totals = {}
     damaged = set()
-    for stored in store.games():
-        events = store.events(stored.id)
+    for stored in store.list_games():
+        events = store.read_events(stored.id)
         if stored.damage:
             damaged.add(stored.players)
         try:
@@ -118,8 +118,8 @@ def try_store(template: Path, expected: Totals, seed: int) -> str:
             if changed and not store.lost_tail:
                 return f"! changed: {totals[changed[0]]}"
             number = store.begin_game({"v": 1, "kind": "started", "players": ["A", "B"]})
-            store.append(number, [{"v": 1, "kind": "pass", "player": 0}])
-            if len(store.events(number)) != 2:
+            store.append_events(number, [{"v": 1, "kind": "pass", "player": 0}])
+            if len(store.read_events(number)) != 2:
                 return "! no new game"
             if not problem:
                 return "nothing lost"

@@ -231,12 +231,12 @@ def try_game_in_zip(data: bytes, folder: Path) -> str:
             number = import_zip(store, file)
         except (ArchiveError, StoreError):
             return "game in a ZIP refused"
-        SummaryCache(store).get_standing(store.games()[0])
+        SummaryCache(store).get_standing(store.list_games()[0])
         build_record(load_game(store, number))
         b"".join(export_zip(store, number))
         (folder / "page").mkdir()
         with open_web_table(folder / "page") as table:
-            table.store.add_game(1e9, store.events(number), ())
+            table.store.add_game(1e9, store.read_events(number), ())
             for path in (
                 "/history",
                 "/history/1",
@@ -308,9 +308,9 @@ def try_store(data: bytes, folder: Path) -> str:
     path.write_bytes(data)
     store, problem = open_store(path)
     with store:
-        for game in store.games():
+        for game in store.list_games():
             try:
-                store.events(game.id)
+                store.read_events(game.id)
             except StoreError:
                 problem = problem or "damaged game"
         store.add_game(1e9, [StoredEvent(0, 1e9, to_json(GameStarted(("Anna", "Ben"), STANDARD_RULES)))], ())

@@ -191,7 +191,7 @@ class KilledHall:
     def _compare_table(self, name: str, received: Sequence[tuple[ReceivedGame, list[StoredEvent]]]) -> list[str]:
         faults = []
         with GameStore(self._store(name), is_owner=False) as store:
-            games = {game.id: list(store.events(game.id)) for game in store.games()}
+            games = {game.id: list(store.read_events(game.id)) for game in store.list_games()}
         starts = {log[0].time for log in games.values()}
         there = [(one, log) for one, log in received if one.number in games or not is_dropped(one, log, starts)]
         if sorted(game.number for game, _ in there) != sorted(games):

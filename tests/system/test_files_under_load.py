@@ -59,16 +59,16 @@ def confirm_turns(table: WebTable) -> Iterator[Future[int]]:
 
 def check_whole(table: WebTable, confirmed: int) -> None:
     """Assert that the store of the table has all confirmed turns of the game, undamaged."""
-    assert len(table.store.events(1)) == confirmed
-    assert not any(game.damage for game in table.store.games())
+    assert len(table.store.read_events(1)) == confirmed
+    assert not any(game.damage for game in table.store.list_games())
 
 
 def check_copy(copy: GameStore, table: WebTable, game: int = 1) -> None:
     """Assert that a copy has the turns of the table up to a moment."""
-    stored = next(one for one in copy.games() if one.id == game)
-    events = [event.body for event in copy.events(game)]
+    stored = next(one for one in copy.list_games() if one.id == game)
+    events = [event.body for event in copy.read_events(game)]
     assert not stored.damage and len(events) == stored.length > 1
-    assert events == [event.body for event in table.store.events(1)][: len(events)]
+    assert events == [event.body for event in table.store.read_events(1)][: len(events)]
 
 
 def test_backups_while_turns_are_confirmed_are_whole(table: WebTable, data: Path, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_backups_while_turns_are_confirmed_are_whole(table: WebTable, data: Path
             copies.append(tmp_path / f"copy-{len(copies)}.db")
             assert main(["backup", str(copies[-1]), "--data", str(data)]) == 0
             copies.append(tmp_path / f"copy-{len(copies)}.db")
-            table.store.backup(copies[-1], pictures=False)
+            table.store.copy_to(copies[-1], pictures=False)
         confirmed = turns.result()
     check_whole(table, confirmed)
     assert len(copies) > 2
@@ -121,7 +121,7 @@ def test_imports_while_turns_are_confirmed_are_whole(table: WebTable, data: Path
                 assert main(["import", str(path), "--data", str(data)]) == 0
         confirmed = turns.result()
     check_whole(table, confirmed)
-    games = [game for game in table.store.games() if game.imported]
+    games = [game for game in table.store.list_games() if game.imported]
     assert len(games) == len(archives)
     for game in games:
         check_copy(table.store, table, game.id)

@@ -90,7 +90,7 @@ def write_turn(disk: SmallDisk) -> Writer:
                 break
         return "".join(notices)
 
-    return Writer(write, lambda: [event.body for event in store.events(1)][:1])
+    return Writer(write, lambda: [event.body for event in store.read_events(1)][:1])
 
 
 def write_settings(disk: SmallDisk) -> Writer:
@@ -166,7 +166,7 @@ def write_note(disk: SmallDisk) -> Writer:
                 return response.text
         return ""
 
-    return Writer(write, lambda: len(table.store.events(1)))
+    return Writer(write, lambda: len(table.store.read_events(1)))
 
 
 def write_hall(disk: SmallDisk) -> Writer:
@@ -246,6 +246,6 @@ def test_picture_that_is_not_stored_is_reported(monkeypatch: pytest.MonkeyPatch)
     with GameStore(":memory:") as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         store.picture_problem = "The disk is full."
-        monkeypatch.setattr(store, "append", lambda *_: ())
+        monkeypatch.setattr(store, "append_events", lambda *_: ())
         notices = session.submit(PassTurn()).result(PATIENCE_S).notices
     assert [notice.text for notice in notices] == ["This turn was saved without its picture. The disk is full."]

@@ -33,7 +33,7 @@ class Evening:
         self.log, _ = GameLog.begin_game(store, STARTED)
 
     def read(self, *events: Event) -> str:
-        self.log.append(events, {"board": b"a picture"})
+        self.log.append_press(events, {"board": b"a picture"})
         return f"{self.log.number}-{self.log.length - 1}"
 
     def lay(self, at: str, word: str) -> str:
@@ -54,27 +54,27 @@ def evening() -> Iterator[Evening]:
 
 def test_turn_that_was_entered_by_hand_has_no_picture_and_moves_no_other(evening: Evening) -> None:
     first, second = evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")
-    evening.log.append([TurnInserted(1, Passed(1))])
+    evening.log.append_press([TurnInserted(1, Passed(1))])
     assert evening.pictures == [first, "", second]
 
 
 def test_picture_of_a_removed_turn_is_not_shown(evening: Evening) -> None:
     first, _, third = evening.lay("8F", "HORN"), evening.read(Passed(1)), evening.lay("H6", "FA.M")
-    evening.log.append([TurnCorrected(1, None)])
+    evening.log.append_press([TurnCorrected(1, None)])
     assert evening.pictures == [first, third]
-    evening.log.append([GameEnded()])
+    evening.log.append_press([GameEnded()])
     assert evening.pictures == [first, third]
 
 
 def test_corrected_turn_keeps_its_picture(evening: Evening) -> None:
     pictures = [evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")]
-    evening.log.append([TurnCorrected(1, Exchanged(1, 3))])
+    evening.log.append_press([TurnCorrected(1, Exchanged(1, 3))])
     assert evening.pictures == pictures
 
 
 def test_turn_that_came_back_has_its_picture_again(evening: Evening) -> None:
     first, second = evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")
-    evening.log.append([TurnCorrected(0, None)])
+    evening.log.append_press([TurnCorrected(0, None)])
     assert evening.pictures == [second]
     evening.log.undo()
     assert evening.pictures == [first, second]
@@ -100,10 +100,10 @@ def test_answer_and_the_turn_beside_it_show_the_picture_of_their_press(evening: 
 
 def test_list_names_no_winner_before_racks_are_counted(evening: Evening) -> None:
     evening.lay("8F", "HORN")
-    evening.log.append([GameEnded()])
+    evening.log.append_press([GameEnded()])
     archive = GameArchive(evening.store, lambda: 0)
     [line] = archive.make_lines(archive.find_games())
     assert (line.winners, line.ended, line.racks_wanted) == ((), True, (0, 1))
-    evening.log.append([RackRevealed(0, ("A",)), RackRevealed(1, ("B",))])
+    evening.log.append_press([RackRevealed(0, ("A",)), RackRevealed(1, ("B",))])
     [line] = archive.make_lines(archive.find_games())
     assert (line.winners, line.totals, line.racks_wanted) == ((0,), (13, -3), ())

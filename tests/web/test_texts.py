@@ -282,7 +282,7 @@ def test_a_disk_that_is_full(evening: Evening, monkeypatch: pytest.MonkeyPatch) 
         raise to_store_error(error, "X")
 
     evening.begin()
-    monkeypatch.setattr(evening.store, "append", full)
+    monkeypatch.setattr(evening.store, "append_events", full)
     evening.play(HORN)
     assert evening.session.state.notices[0].trouble is Trouble.STORE
     nothing_is_left(evening)

@@ -138,7 +138,7 @@ class ArchiveOperations:
 
     def game_picture(self, number: int, event: int) -> Annotated[Response, JPEG]:
         """Return the picture of the board after a turn."""
-        return send_picture(self.archive.store.picture(number, event, "board"), A_DAY)
+        return send_picture(self.archive.store.read_picture(number, event, "board"), A_DAY)
 
     def delete_game(self, number: int) -> None:
         """Delete a game permanently. The game at the table cannot be deleted."""
@@ -150,7 +150,7 @@ class ArchiveOperations:
 
     def list_players(self) -> tuple[KnownPlayer, ...]:
         """List all players, most recent player first."""
-        return tuple(KnownPlayer(name, colour) for name, colour in self.archive.store.players())
+        return tuple(KnownPlayer(name, colour) for name, colour in self.archive.store.list_players())
 
     def records(self, query: RecordsQuery) -> Records:
         """Return the records of players and of pairs of players in finished games."""

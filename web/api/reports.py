@@ -72,7 +72,7 @@ class ReportOperations:
         pictures, limits = self.archive.store.summarise_pictures(), self.archive.store.picture_limits
         return StoredData(
             len(self.archive.find_games()),
-            len(self.archive.store.players()),
+            len(self.archive.store.list_players()),
             pictures.count,
             pictures.size,
             pictures.oldest,

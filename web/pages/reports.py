@@ -84,7 +84,7 @@ class ReportPages:
 
     def photo(self, number: int, event: int) -> Response:
         """Return the whole photograph of an event."""
-        return send_picture(self.archive.store.picture(number, event, "photo"), "no-store")
+        return send_picture(self.archive.store.read_picture(number, event, "photo"), "no-store")
 
     def _list_turns(self, line: GameLine) -> tuple[list[tuple[TurnView, int]], tuple[str, ...]]:
         """Return the turns with a picture (newest first) as (turn, event), and the players' names."""

@@ -41,7 +41,7 @@ class StoredDataPages:
         return render_page(
             "data/stored.html",
             games=len(self.archive.find_games()),
-            players=len(self.archive.store.players()),
+            players=len(self.archive.store.list_players()),
             pictures=pictures,
             oldest=to_local_date(pictures.oldest),
             limit_mb=limits.max_bytes // BYTES_PER_MB,

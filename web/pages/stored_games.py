@@ -129,7 +129,7 @@ class HistoryPages:
 
     def picture(self, number: int, event: int) -> Response:
         """Return the picture of a turn."""
-        return send_picture(self.archive.store.picture(number, event, "board"), A_DAY)
+        return send_picture(self.archive.store.read_picture(number, event, "board"), A_DAY)
 
     def comment(self, number: int) -> ResponseReturnValue:
         """Save the players' comment on a game and redirect to the page of the game."""
@@ -171,7 +171,7 @@ class HistoryPages:
         player is renamed by a command to the session; if the table refuses it, nothing is renamed.
         """
         before, after = request.form.get("player", ""), clean_name(request.form.get("new_name", ""))
-        names = [name for name, _ in self.archive.store.players()]
+        names = [name for name, _ in self.archive.store.list_players()]
         seats = [seat for seat, player in enumerate(self.session.state.players) if player.name == before]
         if (before not in names and not seats) or not after or len(after) > MAX_PLAYER_NAME_LENGTH:
             return refuse(texts()("wrong.form"), 400)

@@ -69,13 +69,13 @@ class EventQueue:
 
     def _find_newest_game(self) -> int:
         """Return the number of the newest game that was started at this table, or of the next game if there is none."""
-        return next((game.id for game in self._store.games() if not game.imported), self._store.next_game_number)
+        return next((game.id for game in self._store.list_games() if not game.imported), self._store.next_game_number)
 
     def _has_event(self, position: Position) -> bool:
         """Return True if the store has the event before `position`, with the same time (a rescued store may not)."""
         return any(
             event.number == position.number - 1 and event.time == position.time
-            for event in self._store.events(position.game)
+            for event in self._store.read_events(position.game)
         )
 
     def read_batch(self) -> list[Publication]:
@@ -83,17 +83,17 @@ class EventQueue:
 
         Raises `StoreError`.
         """
-        events = self._store.events(self._position.game)
+        events = self._store.read_events(self._position.game)
         if not events and self._position.game < self._store.next_game_number:
             self._go_back_from_deleted_game()
-            events = self._store.events(self._position.game)
+            events = self._store.read_events(self._position.game)
         position, next_game = self._position, self._store.next_game_number
         if batch := events[position.number : position.number + MAX_BATCH]:
             return make_event_messages(self._table, position.store, position.game, batch)
         if next_game > self._next_game:  # a list of all games is read only after a game was added
-            games = [game.id for game in self._store.games() if not game.imported and game.id > position.game]
+            games = [game.id for game in self._store.list_games() if not game.imported and game.id > position.game]
             if games:
-                events = self._store.events(min(games))[:MAX_BATCH]
+                events = self._store.read_events(min(games))[:MAX_BATCH]
                 return make_event_messages(self._table, position.store, min(games), events)
             self._next_game = next_game
         return []
@@ -113,7 +113,7 @@ class EventQueue:
         If `game` is None, it is the game of the next event to send.
         """
         game = self._position.game if game is None else game
-        events = self._store.events(game)
+        events = self._store.read_events(game)
         return [make_log_message(self._table, self._position.store, game, events)] if events else []
 
     def acknowledge(self, event: TableEvent) -> None:

@@ -159,7 +159,7 @@ def _return_to_game_before(context: CommandContext) -> bool:
     assert controller.game_before is not None, "`can_return` is True"
     empty, (log, words), controller.game_before = controller.log, controller.game_before, None
     if not log.has_unsaved:  # the stored game may have been deleted, or its players renamed
-        bodies = [event.body for event in controller.store.events(log.number)]
+        bodies = [event.body for event in controller.store.read_events(log.number)]
         if not bodies:
             return False
         log = GameLog(controller.store, log.number, bodies)

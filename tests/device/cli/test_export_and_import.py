@@ -31,7 +31,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with GameStore(folder / "games.db") as store:
         game = build_game(RECORD)
         number = store.begin_game(to_json(game.events[0]))
-        store.append(number, [to_json(event) for event in game.events[1:]])
+        store.append_events(number, [to_json(event) for event in game.events[1:]])
     return folder
 
 
@@ -103,7 +103,7 @@ def test_backup_is_a_store(data: Path, tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["backup", str(tmp_path / "copy.db"), "--data", str(data)]) == 0
     assert "1 game is in" in capsys.readouterr().out
     with GameStore(tmp_path / "copy.db") as copied:
-        assert copied.games()[0].first_event["players"] == ["Anna", "Ben"]
+        assert copied.list_games()[0].first_event["players"] == ["Anna", "Ben"]
 
 
 def test_files_are_written_and_read_while_the_table_runs(
@@ -116,8 +116,8 @@ def test_files_are_written_and_read_while_the_table_runs(
         assert main(["backup", str(tmp_path / "copy.db"), *folder]) == 0
         assert main(["import", str(game), *folder]) == 0
         assert main(["export", "3", str(tmp_path / "out.gcg"), *folder]) == 0
-        store.append(number, [{"v": 1, "kind": "pass", "player": 0}])
-        assert [game.id for game in store.games()] == [3, 2, 1] and store.begin_game({"players": []}) == 4
+        store.append_events(number, [{"v": 1, "kind": "pass", "player": 0}])
+        assert [game.id for game in store.list_games()] == [3, 2, 1] and store.begin_game({"players": []}) == 4
     assert "2 games are in" in (out := capsys.readouterr().out) and f"{game} is game 3" in out
 
 
@@ -172,7 +172,7 @@ def test_games_are_imported_although_nobody_reads_the_output(tmp_path: Path) -> 
         process.stdout.close()
         assert "cannot be read" not in process.stderr.read()
     with GameStore(tmp_path / "games.db") as store:
-        assert process.returncode == 0 and len(store.games()) == 2
+        assert process.returncode == 0 and len(store.list_games()) == 2
 
 
 def test_backup_into_a_folder_that_is_missing_names_the_folder(
@@ -257,7 +257,7 @@ def test_games_on_a_disk_that_cannot_be_written_are_saved_elsewhere(data: Path) 
         assert done.returncode == 0, done.stderr
         assert (folder / "out" / "nobody.zip").is_file()
         with GameStore(folder / "out" / "nobody.db") as copied:
-            assert [game.players for game in copied.games()] == [("Anna", "Ben")]
+            assert [game.players for game in copied.list_games()] == [("Anna", "Ben")]
 
 
 def test_game_is_imported_to_the_installed_table_where_a_user_has_no_games(
@@ -269,7 +269,7 @@ def test_game_is_imported_to_the_installed_table_where_a_user_has_no_games(
     game.write_text(format_gcg(load_demo_games()["three-of-us"]))
     assert main(["import", str(game)]) == 0
     with GameStore(data / "games.db") as store:
-        assert len(store.games()) == 2
+        assert len(store.list_games()) == 2
     assert not (tmp_path / "home").exists()
 
 

@@ -121,7 +121,7 @@ def test_stored_game_without_a_turn_is_replaced_by_the_one_of_the_options(folder
     with Program(args, []) as phone:
         assert phone.sees("Mira to play") and "had no effect" not in phone.get()
     with GameStore(folder.parent / "data" / "games.db") as store:
-        assert [game.players for game in store.games()] == [("Mira", "Tom")]
+        assert [game.players for game in store.list_games()] == [("Mira", "Tom")]
 
 
 def test_stored_game_without_a_turn_stays_if_the_options_are_the_same(folder: Path) -> None:
@@ -129,7 +129,7 @@ def test_stored_game_without_a_turn_stays_if_the_options_are_the_same(folder: Pa
         with Program(options(folder, find_free_port(), "--first", "draw"), []) as phone:
             assert phone.sees("Anna")
     with GameStore(folder.parent / "data" / "games.db") as store:
-        assert [game.id for game in store.games()] == [1]
+        assert [game.id for game in store.list_games()] == [1]
 
 
 def test_options_that_a_game_in_progress_does_not_take_are_named(
@@ -164,7 +164,7 @@ def test_layout_alone_is_an_option_of_the_game(folder: Path) -> None:
     with Program(args, []) as phone:
         assert phone.sees("to play")
     with GameStore(folder.parent / "data" / "games.db") as store:
-        layouts = [store.events(game.id)[0].body["layout"] for game in store.games()]
+        layouts = [store.read_events(game.id)[0].body["layout"] for game in store.list_games()]
     assert layouts == ["exchanged"]
 
 
@@ -236,7 +236,7 @@ def test_demo_reads_and_scores_a_whole_game_by_itself(capsys: pytest.CaptureFixt
     assert main(["demo", "--once", *options]) == 0
     assert "right: Mira 533, Tom 318" in capsys.readouterr().out
     with GameStore(tmp_path / "games.db") as store:
-        assert len(store.games()) == 4
+        assert len(store.list_games()) == 4
 
 
 @pytest.mark.parametrize("speed", ["0", "-1"])

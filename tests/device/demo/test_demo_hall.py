@@ -33,7 +33,7 @@ def test_scripted_table_plays_a_whole_game() -> None:
         while table.play_next():
             pass
         assert table.state.winners and table.state.turn_of is None
-        assert table.state.events == len(store.events(1))
+        assert table.state.events == len(store.read_events(1))
 
 
 def test_scripted_table_obeys_the_director() -> None:

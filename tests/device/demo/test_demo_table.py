@@ -115,8 +115,8 @@ def test_history_of_the_demo_starts_with_three_finished_games(tmp_path: Path) ->
     for _ in range(2):
         with GameStore(tmp_path / "games.db") as store:
             add_finished_games(store)
-            assert len(store.games()) == 3
-            assert all(load_game(store, game.id).is_over for game in store.games())
+            assert len(store.list_games()) == 3
+            assert all(load_game(store, game.id).is_over for game in store.list_games())
 
 
 def test_play_finder_finds_what_can_be_laid() -> None:

@@ -53,7 +53,7 @@ def acknowledge(queue: EventQueue, number: int) -> None:
 def test_queue_continues_after_a_restart(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         log, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
-        log.append([Passed(0)])
+        log.append_press([Passed(0)])
         queue = EventQueue(store, "7", "broker")
         assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
         acknowledge(queue, 0)
@@ -84,7 +84,7 @@ def test_queue_goes_on_while_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(store, "save_note", fail)
         queue = EventQueue(store, "7", "broker")
         acknowledge(queue, 0)
-        log.append([Passed(0)])
+        log.append_press([Passed(0)])
         assert numbers(queue.read_batch()) == [(1, 1)]
 
 
@@ -112,7 +112,7 @@ def test_queue_goes_back_to_the_game_before_if_the_next_one_is_deleted(tmp_path:
         GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
         acknowledge(queue, 0)
         store.delete_game(2)
-        first.append([Passed(0)])
+        first.append_press([Passed(0)])
         assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
         acknowledge(queue, 1)
         assert queue.read_batch() == []
@@ -124,7 +124,7 @@ def test_queue_goes_back_if_a_game_is_deleted_before_it_was_sent(tmp_path: Path)
         GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
         queue = EventQueue(store, "7", "a new broker")
         store.delete_game(2)
-        first.append([Passed(0)])
+        first.append_press([Passed(0)])
         assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
 
 
@@ -186,9 +186,9 @@ def test_events_of_an_outage_are_sent_after_it(
             until(lambda: any(one.get("events") == state.events for _, one in received))
         until(lambda: [one["online"] for _, one in received if "online" in one][-1] is False)
         first_seen = list(dict.fromkeys(one["number"] for topic, one in received if topic.endswith("/events")))
-        assert first_seen == list(range(len(store.events(1))))
+        assert first_seen == list(range(len(store.read_events(1))))
         assert {one["number"]: one["event"] for t, one in received if t.endswith("/events")} == {
-            event.number: event.body for event in store.events(1)
+            event.number: event.body for event in store.read_events(1)
         }
     assert reports == []
 
@@ -274,9 +274,9 @@ def test_games_are_listed_only_after_a_game_was_added(tmp_path: Path, monkeypatc
         acknowledge(queue, 0)
         assert queue.read_batch() == []
         with monkeypatch.context() as patch:
-            patch.setattr(store, "games", None)
+            patch.setattr(store, "list_games", None)
             assert queue.read_batch() == []
-            log.append([Passed(0)])
+            log.append_press([Passed(0)])
             assert numbers(queue.read_batch()) == [(1, 1)]
         acknowledge(queue, 1)
         GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), log)

@@ -187,7 +187,7 @@ class AnyOrder(RuleBasedStateMachine):
     def cut_power(self) -> None:
         question = self.session._controller.open_question
         path = Path(self.folder.name) / f"{len(self.questions)}.db"
-        self.store.backup(path)
+        self.store.copy_to(path)
         self.session.close()
         self.store.close()
         self.store = GameStore(path, clock=lambda: 0.0)
@@ -227,7 +227,7 @@ class AnyOrder(RuleBasedStateMachine):
     @invariant()
     def store_has_the_same_game(self) -> None:
         log = self.session._controller.log
-        stored = GameLog(self.store, log.number, [event.body for event in self.store.events(log.number)])
+        stored = GameLog(self.store, log.number, [event.body for event in self.store.read_events(log.number)])
         assert stored.game == log.game and stored.game.state == log.game.state
         assert (stored._undo_stack, stored._redo_stack) == (log._undo_stack, log._redo_stack)
 

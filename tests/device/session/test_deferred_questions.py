@@ -82,7 +82,7 @@ def test_deferred_question_of_a_closed_game_does_not_depend_on_the_word_list(tab
             session.submit(StartGame(replace(STARTED, rules=rules))).result(PATIENCE_S)
             play_in_doubt(session, table, HARN)
             session.submit(DeferQuestion()).result(PATIENCE_S)
-            bodies.append([{**event.body} for event in store.events(1)])
+            bodies.append([{**event.body} for event in store.read_events(1)])
     assert bodies[0][-1]["kind"] == "question-deferred" and bodies[0][-1]["text"]
     assert bodies[0] == bodies[1] == bodies[2]
 
@@ -295,7 +295,7 @@ def test_one_button_closes_a_deferred_question_after_its_last_answer(playing: Ta
 
 def test_one_button_skips_an_answer_that_later_turns_exclude(playing: TableSession) -> None:
     game = play_notation(defer(play_notation(new_game(), "8F HARN"), "8G HORN", "8F HORN"), "F7 A.M")
-    playing.ping(lambda: playing._controller.log.append(game.events[1:])).result(PATIENCE_S)
+    playing.ping(lambda: playing._controller.log.append_press(game.events[1:])).result(PATIENCE_S)
     playing.submit(RecallQuestion()).result(PATIENCE_S)
     state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
     assert state.question is not None and state.question.chosen == 2 and state.turns[0].word == "HORN"

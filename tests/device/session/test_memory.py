@@ -108,7 +108,7 @@ def test_undo_of_a_turn_forgets_the_answer_about_its_old_tile(playing: TableSess
 
 def cut_power(store: GameStore, path: Path) -> GameStore:
     """Return the store as it is on disk now."""
-    store.backup(path)
+    store.copy_to(path)
     return GameStore(path)
 
 

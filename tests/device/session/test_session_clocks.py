@@ -112,7 +112,7 @@ def test_clock_stops_with_the_last_tile(table: TextTable, path: Path, clock: Set
     with GameStore(path) as store, TableSession(table, table, store, WORDS, clock=clock) as session:
         number = store.begin_game(to_json(before[0]))
         for event in (*before[1:], last):
-            store.append(number, [to_json(event)])
+            store.append_events(number, [to_json(event)])
         state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert state.end_due and state.clock is not None and state.clock.running is None
         state = session.submit(Undo()).result(PATIENCE_S)

@@ -164,7 +164,7 @@ def test_game_that_this_version_cannot_read_is_reported_and_kept(path: Path) -> 
             state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert state.phase is Phase.LOBBY
         assert "This version of Tilekeeper cannot read game" in state.notices[0].text
-        assert len(store.events(number)) == 1
+        assert len(store.read_events(number)) == 1
 
 
 def test_ended_game_is_not_continued(session: TableSession) -> None:
@@ -187,11 +187,11 @@ def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable,
         assert [n.trouble for n in state.notices] == [Trouble.STORE] and "full" in state.notices[0].text
         state = play(session, table, HORN)
         assert [n.trouble for n in state.notices] == [Trouble.STORE] and sum(p.total for p in state.players) == 14
-        assert len(store.events(1)) == 1 + passes
+        assert len(store.read_events(1)) == 1 + passes
         free_pages(store)
         state = play(session, table, HORN, FARM)
         assert state.notices == ()
-        assert [e.body["kind"] for e in store.events(1)][1 + passes :] == ["pass", "play", "play"]
+        assert [e.body["kind"] for e in store.read_events(1)][1 + passes :] == ["pass", "play", "play"]
 
 
 def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: TextTable, path: Path) -> None:
@@ -203,7 +203,9 @@ def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: Text
             session.submit(StartGame(STARTED)).result(PATIENCE_S)
             assert session.submit(PassTurn()).result(PATIENCE_S).notices
             protect_from_writes(store, False)
-        kinds = {game.id: [event.body["kind"] for event in store.events(game.id)][1:] for game in store.games()}
+        kinds = {
+            game.id: [event.body["kind"] for event in store.read_events(game.id)][1:] for game in store.list_games()
+        }
     assert kinds == {1: ["play"], 2: ["pass"]}
 
 
@@ -218,14 +220,14 @@ def test_disk_that_works_again_is_used_without_a_press(
         saved = threading.Event()
         session.add_listener(lambda state: saved.set() if not state.notices else None)
         protect_from_writes(store, False)
-        assert saved.wait(PATIENCE_S) and len(store.events(1)) == 2
+        assert saved.wait(PATIENCE_S) and len(store.read_events(1)) == 2
 
 
 def test_turn_is_on_disk_before_listeners_are_notified(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         stored: list[tuple[int, int]] = []
-        session.add_listener(lambda state: stored.append((state.events, len(store.events(1)))))
+        session.add_listener(lambda state: stored.append((state.events, len(store.read_events(1)))))
         play(session, table, HORN)
         assert stored == [(1, 1), (2, 2)]
 

@@ -57,7 +57,7 @@ def test_undo_of_a_new_game_leaves_the_game_before_to_the_next_start(path: Path)
             session.submit(StartGame(STARTED)).result(PATIENCE_S)
         session.submit(Undo()).result(PATIENCE_S)
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
-        assert totals(session.submit(ResumeGame()).result(PATIENCE_S)) == [14, 0] and len(store.games()) == 1
+        assert totals(session.submit(ResumeGame()).result(PATIENCE_S)) == [14, 0] and len(store.list_games()) == 1
 
 
 def test_new_game_is_undone_after_a_restart(path: Path) -> None:
@@ -70,7 +70,7 @@ def test_new_game_is_undone_after_a_restart(path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
         session.submit(ResumeGame(lambda _: frozenset({"HORN"}), other)).result(PATIENCE_S)
         assert totals(session.submit(Undo()).result(PATIENCE_S)) == [14, 0] and session.look_up("HORN")
-        assert len(store.games()) == 1
+        assert len(store.list_games()) == 1
 
 
 @pytest.mark.parametrize("begins_before", [False, True])
@@ -128,7 +128,7 @@ def test_undo_of_a_new_game_after_the_game_before_was_deleted_is_refused(path: P
         store.delete_game(number)
         with pytest.raises(CommandRefusedError, match="nothing to undo"):
             session.submit(Undo()).result(PATIENCE_S)
-        assert not session.state.turns and [game.id for game in store.games()] == [number + 1]
+        assert not session.state.turns and [game.id for game in store.list_games()] == [number + 1]
 
 
 def test_undo_of_a_new_game_keeps_names_that_were_changed_in_the_list_of_games(path: Path) -> None:
@@ -137,7 +137,9 @@ def test_undo_of_a_new_game_keeps_names_that_were_changed_in_the_list_of_games(p
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         number = play(session, table, HORN).game
         session.submit(StartGame(GameStarted(("Cem", "Dora")))).result(PATIENCE_S)
-        GameLog(store, number, [event.body for event in store.events(number)]).append([PlayerRenamed(0, "Anne")])
+        GameLog(store, number, [event.body for event in store.read_events(number)]).append_press(
+            [PlayerRenamed(0, "Anne")]
+        )
         state = session.submit(Undo()).result(PATIENCE_S)
         assert [player.name for player in state.players] == ["Anne", "Ben"]
 

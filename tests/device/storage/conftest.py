@@ -31,10 +31,10 @@ def number(store: GameStore) -> int:
     """Number of a game in `store`, with an undo and a redo."""
     number = store.begin_game(to_json(GAME.events[0]))
     for press, event in enumerate(GAME.events[1:-1], 1):
-        store.append(number, [{**to_json(event), "press": press}])
-    store.append(number, [{**to_json(Undone()), "press": 98, "way": "undo"}])
-    store.append(number, [{**to_json(Redone()), "press": 99, "way": "redo"}])
-    store.append(number, [to_json(GAME.events[-1])], {"board": make_jpeg(), "photo": make_jpeg(60)})
+        store.append_events(number, [{**to_json(event), "press": press}])
+    store.append_events(number, [{**to_json(Undone()), "press": 98, "way": "undo"}])
+    store.append_events(number, [{**to_json(Redone()), "press": 99, "way": "redo"}])
+    store.append_events(number, [to_json(GAME.events[-1])], {"board": make_jpeg(), "photo": make_jpeg(60)})
     return number
 
 

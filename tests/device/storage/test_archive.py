@@ -37,12 +37,12 @@ def test_zip_brings_the_whole_game_to_another_table(store: GameStore, other: Gam
     other.begin_game({"players": ["X", "Y"]})
     brought = import_zip(other, export_to_memory(store, number))
     assert brought == 2
-    assert other.events(brought) == store.events(number)
-    assert other.games()[0].started == 1_700_000_000.25
-    assert other.games()[0].imported and not other.games()[1].imported
+    assert other.read_events(brought) == store.read_events(number)
+    assert other.list_games()[0].started == 1_700_000_000.25
+    assert other.list_games()[0].imported and not other.list_games()[1].imported
     last = len(GAME.events) + 1
-    assert other.pictures(brought) == store.pictures(number) == ((last, "board"), (last, "photo"))
-    assert other.picture(brought, last, "photo") == make_jpeg(60)
+    assert other.list_pictures(brought) == store.list_pictures(number) == ((last, "board"), (last, "photo"))
+    assert other.read_picture(brought, last, "photo") == make_jpeg(60)
     assert load_game(other, brought) == GAME
 
 
@@ -60,9 +60,9 @@ def test_zip_made_after_the_file_was_deleted_has_the_turns_that_could_not_be_sav
 ) -> None:
     with GameStore(tmp_path / "games.db") as store:
         log, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
-        log.append([Passed(0)])
+        log.append_press([Passed(0)])
         (tmp_path / "games.db").unlink()
-        assert "Save the games on the page" in log.append([Exchanged(1, 3)])
+        assert "Save the games on the page" in log.append_press([Exchanged(1, 3)])
         imported = import_zip(other, export_to_memory(store, log.number))
         assert [turn.kind for turn in load_game(other, imported).turns] == ["pass", "exchange"]
         assert export_gcg(store, log.number).count("\n>") == 2
@@ -71,15 +71,15 @@ def test_zip_made_after_the_file_was_deleted_has_the_turns_that_could_not_be_sav
 def test_zip_made_during_a_turn_can_be_imported(store: GameStore, other: GameStore, number: int) -> None:
     parts = export_zip(store, number)
     data = next(parts)
-    count = len(store.events(number))
-    store.append(number, [to_json(Undone())], {"board": make_jpeg()})
+    count = len(store.read_events(number))
+    store.append_events(number, [to_json(Undone())], {"board": make_jpeg()})
     imported = import_zip(other, io.BytesIO(data + b"".join(parts)))
-    assert len(other.events(imported)) == count and len(other.pictures(imported)) == 2
+    assert len(other.read_events(imported)) == count and len(other.list_pictures(imported)) == 2
 
 
 def test_game_from_a_position_is_exported_as_zip_only(store: GameStore, other: GameStore) -> None:
     number = store.begin_game(to_json(GAME.events[0]))
-    store.append(number, [to_json(POSITION), to_json(Passed(1))])
+    store.append_events(number, [to_json(POSITION), to_json(Passed(1))])
     with pytest.raises(ArchiveError, match="Save it as a ZIP file instead"):
         export_gcg(store, number)
     with zipfile.ZipFile(export_to_memory(store, number)) as opened:
@@ -142,7 +142,7 @@ def test_names_of_a_gcg_are_brought_as_this_table_takes_them(store: GameStore, o
 def test_file_that_is_no_gcg_is_refused(other: GameStore, data: bytes, why: str) -> None:
     with pytest.raises(ArchiveError, match=why):
         import_gcg(other, data)
-    assert other.games() == ()
+    assert other.list_games() == ()
 
 
 def test_stored_game_is_not_imported_again(store: GameStore, number: int) -> None:
@@ -169,11 +169,11 @@ def test_game_that_differs_only_in_notes_is_not_imported_twice(store: GameStore)
 
 def test_gcg_of_a_game_that_was_played_here_is_not_imported(store: GameStore) -> None:
     log, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben"), lexicon="test"))
-    log.append([PlayMade(0, Play.from_gcg(EMPTY_BOARD, "8F", "HORN", log.game.tiles))])
-    log.append([Passed(1)])
+    log.append_press([PlayMade(0, Play.from_gcg(EMPTY_BOARD, "8F", "HORN", log.game.tiles))])
+    log.append_press([Passed(1)])
     log.undo()
     gcg = export_gcg(store, log.number).encode()
     with pytest.raises(ArchiveError, match=f"It is game {log.number}"):
         import_gcg(store, gcg)
-    log.append([Exchanged(1, 3)])
+    log.append_press([Exchanged(1, 3)])
     assert import_gcg(store, gcg) > log.number

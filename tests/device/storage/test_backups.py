@@ -24,11 +24,14 @@ STARTED = to_json(GameStarted(("Anna", "Ben")))
 def test_backup_with_pictures_has_everything(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         number = store.begin_game(STARTED)
-        store.append(number, [to_json(Passed(0))], {"board": b"\xff\xd8\xff" + bytes(50_000)})
-        store.backup(tmp_path / "backup.db")
+        store.append_events(number, [to_json(Passed(0))], {"board": b"\xff\xd8\xff" + bytes(50_000)})
+        store.copy_to(tmp_path / "backup.db")
         with GameStore(tmp_path / "backup.db") as copied:
-            assert copied.games() == store.games() and copied.events(number) == store.events(number)
-            assert copied.pictures(number) == store.pictures(number) and copied.players() == store.players()
+            assert copied.list_games() == store.list_games() and copied.read_events(number) == store.read_events(number)
+            assert (
+                copied.list_pictures(number) == store.list_pictures(number)
+                and copied.list_players() == store.list_players()
+            )
     assert not list(tmp_path.glob("*.part"))
 
 
@@ -36,43 +39,43 @@ def test_backup_goes_over_nothing(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     with GameStore(tmp_path / "games.db") as store:
         with pytest.raises(StoreError, match="already exists"):
-            store.backup(tmp_path / "letter.txt")
+            store.copy_to(tmp_path / "letter.txt")
         with pytest.raises(StoreError, match="already exists"):
-            store.backup(Path())  # for `tilekeeper backup ""`
+            store.copy_to(Path())  # for `tilekeeper backup ""`
         with pytest.raises(StoreError, match="nowhere"):
-            store.backup(tmp_path / "nowhere" / "backup.db")
+            store.copy_to(tmp_path / "nowhere" / "backup.db")
 
 
 def test_turns_are_kept_while_a_backup_runs(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         number = store.begin_game(STARTED)
         for _ in range(40):
-            store.append(number, [{"kind": "note"}], {"photo": bytes(200_000)})
+            store.append_events(number, [{"kind": "note"}], {"photo": bytes(200_000)})
         turns = 0
-        backup = threading.Thread(target=store.backup, args=(tmp_path / "backup.db",))
+        backup = threading.Thread(target=store.copy_to, args=(tmp_path / "backup.db",))
         backup.start()
         while backup.is_alive():
-            store.append(number, [{"kind": "note"}])
+            store.append_events(number, [{"kind": "note"}])
             turns += 1
         assert turns
         with GameStore(tmp_path / "backup.db") as copied:
-            assert len(copied.events(number)) >= 41
+            assert len(copied.read_events(number)) >= 41
 
 
 def test_backup_has_whole_log_and_no_pictures(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         for _ in range(3):
             number = store.begin_game(STARTED)
-            store.append(number, [to_json(Passed(0))], {"board": b"\xff\xd8\xff" + bytes(50_000)})
+            store.append_events(number, [to_json(Passed(0))], {"board": b"\xff\xd8\xff" + bytes(50_000)})
         store.delete_game(2)
         store.save_note(3, "clock", "12 minutes")
         store.save_colour("Ben", "#ff8800")
         path = make_backup(store, tmp_path / "backups")
-        store.append(3, [to_json(Passed(1))])  # the store is not held up
+        store.append_events(3, [to_json(Passed(1))])  # the store is not held up
         with GameStore(path) as copy:
-            assert [(game.id, game.length) for game in copy.games()] == [(3, 2), (1, 2)]
-            assert copy.events(3) == store.events(3)[:2] and copy.pictures(3) == ()
-            assert copy.read_note(3, "clock") == "12 minutes" and copy.players() == store.players()
+            assert [(game.id, game.length) for game in copy.list_games()] == [(3, 2), (1, 2)]
+            assert copy.read_events(3) == store.read_events(3)[:2] and copy.list_pictures(3) == ()
+            assert copy.read_note(3, "clock") == "12 minutes" and copy.list_players() == store.list_players()
         assert path.stat().st_size < 50_000
 
 
@@ -86,7 +89,7 @@ def test_last_ten_backups_are_kept_in_order(tmp_path: Path) -> None:
     assert [path.name for path in list_backups(tmp_path)] == [f"games-{n:06}.db" for n in range(3, 13)]
     assert sorted(path.suffix for path in tmp_path.iterdir() if "games-" in path.name) == [".db"] * 11
     with GameStore(list_backups(tmp_path)[-1]) as newest:
-        assert len(newest.games()) == 12
+        assert len(newest.list_games()) == 12
 
 
 def test_backup_with_games_that_the_store_lost_is_kept(tmp_path: Path) -> None:
@@ -152,7 +155,7 @@ def test_deleted_game_is_deleted_from_backups(tmp_path: Path) -> None:
             store.delete_game(1)
         for path in list_backups(folder):
             with GameStore(path) as backup:
-                assert 1 not in {game.id for game in backup.games()}
+                assert 1 not in {game.id for game in backup.list_games()}
     assert b'"Xaver"' not in b"".join(path.read_bytes() for path in folder.iterdir())
 
 
@@ -161,12 +164,12 @@ def test_deleted_copy_of_a_game_leaves_the_game_in_the_backups(tmp_path: Path) -
     with GameStore(tmp_path / "games.db") as store, BackupTask(store, folder) as task:
         game = store.begin_game(STARTED)
         earlier = export_to_memory(store, game)
-        store.append(game, [to_json(Passed(0))])
+        store.append_events(game, [to_json(Passed(0))])
         copy = import_zip(store, earlier)
         task.request()
         store.delete_game(copy)
     with GameStore(list_backups(folder)[0]) as backup:
-        assert [stored.id for stored in backup.games()] == [game]
+        assert [stored.id for stored in backup.list_games()] == [game]
 
 
 def test_game_of_a_new_store_does_not_delete_an_earlier_game_of_its_number(tmp_path: Path) -> None:
@@ -179,20 +182,20 @@ def test_game_of_a_new_store_does_not_delete_an_earlier_game_of_its_number(tmp_p
             else:
                 store.delete_game(1)
     with GameStore(list_backups(folder)[0]) as backup:
-        assert [game.id for game in backup.games()] == [1]
+        assert [game.id for game in backup.list_games()] == [1]
 
 
 def test_damaged_backup_keeps_no_game_in_the_others(tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     with GameStore(tmp_path / "games.db") as store:
         store.begin_game(STARTED)
-        started = store.games()[0].started
+        started = store.list_games()[0].started
         damaged, other = make_backup(store, folder), make_backup(store, folder)
     damaged.write_bytes(b"no store" * 1000)
     with pytest.raises(StoreError, match="damaged"):
         delete_from_backups(started, False, folder)
     with GameStore(other) as backup:
-        assert backup.games() == ()
+        assert backup.list_games() == ()
 
 
 @pytest.mark.parametrize("max_bytes", [20_000, 100_000])
@@ -203,8 +206,8 @@ def test_full_disk_leaves_no_part_of_a_backup(tmp_path: Path, max_bytes: int, pi
     with GameStore(tmp_path / "games.db") as store:
         number = store.begin_game(STARTED)
         for _ in range(10):
-            store.append(number, [{"kind": "pass", "player": 0, "text": "x" * 30_000}])
+            store.append_events(number, [{"kind": "pass", "player": 0, "text": "x" * 30_000}])
         with file_size_limit(max_bytes), pytest.raises(StoreError):
-            store.backup(folder / "games-000001.db", pictures=pictures)
+            store.copy_to(folder / "games-000001.db", pictures=pictures)
         assert list(folder.iterdir()) == []
         assert make_backup(store, folder) == folder / "games-000001.db"

@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
     path = tmp_path / "games.db"
     with GameStore(path) as store:
         for _ in range(2):
-            store.append(store.begin_game(STARTED), PASSES)
+            store.append_events(store.begin_game(STARTED), PASSES)
     return path
 
 
@@ -44,17 +44,17 @@ def damaged(path: Path, request: pytest.FixtureRequest) -> Iterator[GameStore]:
 
 
 def test_damaged_game_keeps_events_before_damage(damaged: GameStore) -> None:
-    newest, oldest = damaged.games()
+    newest, oldest = damaged.list_games()
     assert not newest.damage and newest.length == 5
     assert "Game 1 is damaged, and only the first 3 of its events can be read" in oldest.damage and oldest.length == 3
-    assert [event.body for event in damaged.events(1)] == [STARTED, *PASSES[:2]]
+    assert [event.body for event in damaged.read_events(1)] == [STARTED, *PASSES[:2]]
 
 
 def test_damaged_game_has_no_standing_and_can_be_exported_and_deleted(damaged: GameStore) -> None:
-    assert SummaryCache(damaged).get_standing(damaged.games()[1]) is None
+    assert SummaryCache(damaged).get_standing(damaged.list_games()[1]) is None
     assert export_gcg(damaged, 1).count("\n>") == 2 and b"".join(export_zip(damaged, 1))
     damaged.delete_game(1)
-    assert [game.id for game in damaged.games()] == [2]
+    assert [game.id for game in damaged.list_games()] == [2]
 
 
 @pytest.mark.parametrize("column", ["started = started + 1", "imported = 1", "deleted = 1", "length = 4", "seal = ''"])
@@ -62,15 +62,15 @@ def test_damaged_row_in_list_of_games_shows(path: Path, column: str) -> None:
     change_store(path, f"UPDATE game SET {column} WHERE id = 1")
     store, problem = open_store(path)
     with store:
-        assert "Game 1 is damaged" in problem and store.games()[1].damage and len(store.events(1)) == 5
+        assert "Game 1 is damaged" in problem and store.list_games()[1].damage and len(store.read_events(1)) == 5
         store.delete_game(1)
-        assert [game.id for game in store.games()] == [2]
+        assert [game.id for game in store.list_games()] == [2]
 
 
 def test_damaged_newest_game_is_not_resumed(path: Path) -> None:
     change_store(path, "UPDATE event SET body = '{}' WHERE game = 2 AND number = 0")
     with GameStore(path) as store:
-        assert store.games()[0].players == () and store.games()[0].length == 0
+        assert store.list_games()[0].players == () and store.list_games()[0].length == 0
         with pytest.raises(StoreError, match="Game 2 is damaged, and only the first 0 of its events"):
             GameLog.load_newest(store)
         assert store.begin_game(STARTED) == 3 and GameLog.load_newest(store) is not None
@@ -88,7 +88,7 @@ def test_damaged_note_is_ignored(path: Path) -> None:
 def test_lost_last_events_are_reported_once(path: Path) -> None:
     copy = path.read_bytes()
     with GameStore(path) as store:
-        store.append(2, PASSES[:1])
+        store.append_events(2, PASSES[:1])
     path.write_bytes(copy)
     store, problem = open_store(path)
     store.close()
@@ -112,4 +112,4 @@ def test_damaged_version_is_no_newer_store(path: Path) -> None:
     change_version.close()
     store, problem = open_store(path)
     with store:
-        assert "Number of games recovered from it: 2." in problem and len(store.games()) == 2
+        assert "Number of games recovered from it: 2." in problem and len(store.list_games()) == 2

@@ -47,7 +47,7 @@ def path(tmp_path: Path) -> Path:
     """A file with an ended game of one event, and the beginning of another game."""
     with GameStore(tmp_path / "games.db") as store:
         store.begin_game(STARTED)
-        store.append(store.begin_game(STARTED), [PASS], {"board": b"\xff\xd8\xff"})
+        store.append_events(store.begin_game(STARTED), [PASS], {"board": b"\xff\xd8\xff"})
         store.save_note(2, "clock", "12 minutes")
     return tmp_path / "games.db"
 
@@ -57,52 +57,54 @@ def test_games_of_a_read_only_file_are_shown(path: Path, disk: Disk) -> None:
     store, problem = open_store(path)
     with store:
         assert "cannot be written" in problem and "Nothing can be saved now" in problem
-        assert [(game.id, game.length, game.damage) for game in store.games()] == [(2, 2, ""), (1, 1, "")]
+        assert [(game.id, game.length, game.damage) for game in store.list_games()] == [(2, 2, ""), (1, 1, "")]
         assert store.read_note(2, "clock") == "12 minutes"
         assert store.begin_game(STARTED) == 3
 
 
 def test_file_with_events_in_its_log_is_read(path: Path, disk: Disk) -> None:
     with GameStore(path) as owner:
-        owner.append(2, [PASS])
+        owner.append_events(2, [PASS])
         disk.is_read_only = True
         with FallbackStore(path, disk.now) as store:
-            assert len(store.events(2)) == 3
+            assert len(store.read_events(2)) == 3
 
 
 def test_game_goes_on_in_the_file_once_it_can_be_written(path: Path, disk: Disk) -> None:
     disk.is_read_only = True
     with FallbackStore(path, disk.now) as store:
-        played = store.append(2, [PASS], {"photo": b"\xff\xd8\xff1"})
+        played = store.append_events(2, [PASS], {"photo": b"\xff\xd8\xff1"})
         disk.is_read_only = False
     with GameStore(path) as own:
-        assert [game.length for game in own.games()] == [3, 1] and own.events(2)[-1] == played[0]
-        assert own.picture(2, 2, "photo") == b"\xff\xd8\xff1" and own.picture(2, 1, "board") == b"\xff\xd8\xff"
-        assert not any(game.damage for game in own.games()) and not own.lost_tail
+        assert [game.length for game in own.list_games()] == [3, 1] and own.read_events(2)[-1] == played[0]
+        assert (
+            own.read_picture(2, 2, "photo") == b"\xff\xd8\xff1" and own.read_picture(2, 1, "board") == b"\xff\xd8\xff"
+        )
+        assert not any(game.damage for game in own.list_games()) and not own.lost_tail
 
 
 def test_events_are_saved_during_play_but_a_failed_attempt_is_not_repeated_at_once(path: Path, disk: Disk) -> None:
     disk.is_read_only = True
     store = FallbackStore(path, disk.now)
-    store.append(2, [PASS])
+    store.append_events(2, [PASS])
     disk.is_read_only = False
-    store.append(2, [PASS])
+    store.append_events(2, [PASS])
     with GameStore(path, is_owner=False) as own:
-        assert len(own.events(2)) == 2
+        assert len(own.read_events(2)) == 2
     disk.time_s += RETRY_INTERVAL_S
-    store.append(2, [PASS])
-    store.append(store.begin_game(STARTED), [PASS])
+    store.append_events(2, [PASS])
+    store.append_events(store.begin_game(STARTED), [PASS])
     with GameStore(path, is_owner=False) as own:  # as after a power cut: the store in memory was not closed
-        assert [game.length for game in own.games()] == [2, 5, 1]
+        assert [game.length for game in own.list_games()] == [2, 5, 1]
     store.close()
 
 
 def test_game_that_was_changed_meanwhile_is_saved_as_a_further_game(path: Path, disk: Disk) -> None:
     disk.is_read_only = True
     with FallbackStore(path, disk.now) as store:
-        store.append(2, [PASS])
+        store.append_events(2, [PASS])
         disk.is_read_only = False
         with GameStore(path) as other:
-            other.append(2, [PASS, PASS, PASS])
+            other.append_events(2, [PASS, PASS, PASS])
     with GameStore(path) as own:
-        assert [game.length for game in own.games()] == [3, 5, 1]
+        assert [game.length for game in own.list_games()] == [3, 5, 1]

@@ -84,7 +84,7 @@ def changed(members: Members, *path: Any, to: Any) -> io.BytesIO:
 def test_game_with_a_wrong_value_is_refused(other: GameStore, members: Members, path: tuple[Any, ...], to: Any) -> None:
     with pytest.raises(ArchiveError, match=r"^[^\n]*$"):
         import_zip(other, changed(members, *path, to=to))
-    assert other.games() == ()
+    assert other.list_games() == ()
 
 
 HORN, HARN = (PlayMade(0, Play.from_gcg(EMPTY_BOARD, "8F", word, load_tile_set("en"))) for word in ("HORN", "HARN"))
@@ -101,14 +101,14 @@ QUESTION = QuestionDeferred(
 def store_question(store: GameStore, question: QuestionDeferred = QUESTION) -> int:
     """Store a game with HORN, and a question about it that the players have deferred."""
     number = store.begin_game(to_json(GameStarted(("Anna", "Ben"))))
-    store.append(number, [to_json(HORN), to_json(question)])
+    store.append_events(number, [to_json(HORN), to_json(question)])
     return number
 
 
 def test_game_with_a_deferred_question_is_imported(store: GameStore, other: GameStore) -> None:
     number = store_question(store)
     brought = import_zip(other, export_to_memory(store, number))
-    assert other.events(brought) == store.events(number)
+    assert other.read_events(brought) == store.read_events(number)
 
 
 @pytest.mark.parametrize("line", EVENT_SAMPLES.read_text(encoding="utf-8").splitlines())
@@ -131,7 +131,7 @@ def test_event_of_any_kind_is_accepted_in_a_file(line: str) -> None:
 )
 def test_impossible_deferred_question_is_refused(store: GameStore, other: GameStore, change: dict[str, Any]) -> None:
     number = store_question(store, replace(QUESTION, **change))
-    members = {GAME_MEMBER: encode_game(find_stored_game(store, number), store.events(number))}
+    members = {GAME_MEMBER: encode_game(find_stored_game(store, number), store.read_events(number))}
     with pytest.raises(ArchiveError):
         import_zip(other, make_zip(members))
 

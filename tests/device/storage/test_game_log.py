@@ -31,8 +31,8 @@ def kinds(log: GameLog) -> list[str]:
 
 
 def test_undo_takes_back_all_events_of_a_press(log: GameLog, store: GameStore) -> None:
-    log.append([Passed(0)])
-    log.append([ClockRead(1, 5.0), Exchanged(1, 2), Passed(0)])
+    log.append_press([Passed(0)])
+    log.append_press([ClockRead(1, 5.0), Exchanged(1, 2), Passed(0)])
     log.undo()
     assert kinds(log) == ["pass"] == kinds(again(store))
     log.redo()
@@ -40,8 +40,8 @@ def test_undo_takes_back_all_events_of_a_press(log: GameLog, store: GameStore) -
 
 
 def test_what_counts_instead_belongs_to_the_same_press(log: GameLog, store: GameStore) -> None:
-    log.append([Passed(0)])
-    log.append([Passed(1)])
+    log.append_press([Passed(0)])
+    log.append_press([Passed(1)])
     log.replace_last_press([Exchanged(1, 3)])
     assert kinds(log) == ["pass", "exchange"]
     again(store).undo()
@@ -52,9 +52,9 @@ def test_what_counts_instead_belongs_to_the_same_press(log: GameLog, store: Game
 def test_what_counts_instead_after_an_undo_leaves_nothing_to_bring_back(
     log: GameLog, store: GameStore, way: list[str]
 ) -> None:
-    log.append([Passed(0)])
-    log.append([ClockRead(1, 5.0), Passed(1)])
-    log.append([Passed(0)])
+    log.append_press([Passed(0)])
+    log.append_press([ClockRead(1, 5.0), Passed(1)])
+    log.append_press([Passed(0)])
     for step in way:
         getattr(log, step)()
     log.replace_last_press([Exchanged(1, 3)])
@@ -67,10 +67,10 @@ def test_what_counts_instead_after_an_undo_leaves_nothing_to_bring_back(
 
 
 def test_new_press_leaves_nothing_to_bring_back(log: GameLog, store: GameStore) -> None:
-    log.append([Passed(0)])
+    log.append_press([Passed(0)])
     log.undo()
     assert log.can_redo and again(store).can_redo
-    log.append([Exchanged(0, 1)])
+    log.append_press([Exchanged(0, 1)])
     assert not log.can_redo and not again(store).can_redo
     with pytest.raises(RulesError, match="nothing to redo"):
         log.redo()
@@ -84,7 +84,7 @@ def test_beginning_is_not_taken_back(log: GameLog) -> None:
 
 def test_log_of_the_first_version_takes_back_event_by_event(store: GameStore) -> None:
     number = store.begin_game(to_json(STARTED))
-    store.append(number, [to_json(event) for event in (Passed(0), Passed(1), Undone())])
+    store.append_events(number, [to_json(event) for event in (Passed(0), Passed(1), Undone())])
     log = again(store)
     assert kinds(log) == ["pass"] and log.can_redo
     log.undo()
@@ -92,49 +92,51 @@ def test_log_of_the_first_version_takes_back_event_by_event(store: GameStore) ->
 
 
 def test_clock_that_was_read_is_known_though_the_turn_was_taken_back(log: GameLog, store: GameStore) -> None:
-    log.append([ClockRead(0, 12.5), Passed(0)])
+    log.append_press([ClockRead(0, 12.5), Passed(0)])
     log.undo()
     assert log.seconds_used == (12.5, 0.0) == again(store).seconds_used
 
 
 def test_press_that_changes_an_earlier_turn_records_no_clock(log: GameLog, store: GameStore) -> None:
-    log.append([ClockRead(0, 12.5), Passed(0)])
-    log.append([ClockRead(1, 3.0), Passed(1)])
+    log.append_press([ClockRead(0, 12.5), Passed(0)])
+    log.append_press([ClockRead(1, 3.0), Passed(1)])
     before = log.game
-    log.append([*[Undone()] * 3, Exchanged(0, 2), RackRevealed(0, ("Q",)), RackRevealed(1, ()), *before.events[3:]])
+    log.append_press(
+        [*[Undone()] * 3, Exchanged(0, 2), RackRevealed(0, ("Q",)), RackRevealed(1, ()), *before.events[3:]]
+    )
     assert find_press_clocks(before, log.game) is None and find_press_clocks(log.game, before) is None
     log.undo()
     assert log.seconds_used == (12.5, 3.0) == again(store).seconds_used
 
 
 def test_imported_game_is_not_continued(log: GameLog, store: GameStore) -> None:
-    log.append([Passed(0)])
-    store.add_game(1.0, store.events(log.number), ())
-    assert len(store.games()) == 2 and again(store).number == log.number
+    log.append_press([Passed(0)])
+    store.add_game(1.0, store.read_events(log.number), ())
+    assert len(store.list_games()) == 2 and again(store).number == log.number
 
 
 def players_and_kinds(store: GameStore) -> list[tuple[int, str, list[str]]]:
-    return [(game.id, game.first_event["players"][0], stored_kinds(store, game.id)) for game in store.games()]
+    return [(game.id, game.first_event["players"][0], stored_kinds(store, game.id)) for game in store.list_games()]
 
 
 def stored_kinds(store: GameStore, number: int) -> list[str]:
-    return [str(event.body["kind"]) for event in store.events(number)][1:]
+    return [str(event.body["kind"]) for event in store.read_events(number)][1:]
 
 
 def test_turns_of_every_game_since_the_card_failed_are_written_when_it_works_again(
     log: GameLog, store: GameStore
 ) -> None:
-    log.append([Passed(0)])
+    log.append_press([Passed(0)])
     protect_from_writes(store, on=True)
-    assert "cannot be written" in log.append([Exchanged(1, 2)])
+    assert "cannot be written" in log.append_press([Exchanged(1, 2)])
     second, trouble = GameLog.begin_game(store, GameStarted(("Carl", "Dora")), log)
-    assert trouble and second.append([Passed(0)])
+    assert trouble and second.append_press([Passed(0)])
     third, trouble = GameLog.begin_game(store, GameStarted(("Else", "Fred")), second)
     assert trouble and third.has_unsaved
     assert [one.number for one in (log, second, third)] == [1, 2, 3]
     assert players_and_kinds(store) == [(1, "Anna", ["pass"])]
     protect_from_writes(store, on=False)
-    assert third.append([Exchanged(0, 1)]) == "" and not third.has_unsaved
+    assert third.append_press([Exchanged(0, 1)]) == "" and not third.has_unsaved
     assert players_and_kinds(store) == [
         (3, "Else", ["exchange"]),
         (2, "Carl", ["pass"]),
@@ -144,7 +146,7 @@ def test_turns_of_every_game_since_the_card_failed_are_written_when_it_works_aga
 
 def test_game_that_was_deleted_meanwhile_holds_up_no_other(log: GameLog, store: GameStore) -> None:
     protect_from_writes(store, on=True)
-    assert log.append([Passed(0)])
+    assert log.append_press([Passed(0)])
     second, trouble = GameLog.begin_game(store, GameStarted(("Carl", "Dora")), log)
     assert trouble
     protect_from_writes(store, on=False)
@@ -180,7 +182,7 @@ def test_log_and_a_list_of_games_agree_whatever_is_pressed(presses: list[str | l
             elif not isinstance(press, str):
                 past.append((*past[-1], *press))
                 future.clear()
-                log.append(press)
+                log.append_press(press)
             assert log.game.events == past[-1]
             assert (log.can_undo, log.can_redo) == (len(past) > 1, bool(future))
-        assert len(store.events(log.number)) == log.length
+        assert len(store.read_events(log.number)) == log.length

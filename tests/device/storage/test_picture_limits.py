@@ -27,7 +27,7 @@ def open_store(path: Path, clock: SetClock, limits: PictureLimits = DEFAULT_LIMI
 def play_game(store: GameStore, size: int = 1000) -> int:
     """Add a game with one picture of `size` bytes, and return the game's number."""
     game = store.begin_game({"n": 0})
-    store.append(game, [{"n": 1}], {"board": bytes(size)})
+    store.append_events(game, [{"n": 1}], {"board": bytes(size)})
     return game
 
 
@@ -38,8 +38,8 @@ def test_pictures_older_than_the_limit_are_deleted_when_a_game_starts(tmp_path: 
             games.append(play_game(store))
             clock.now += 20 * DAY_S
         store.begin_game({"n": 0})
-        assert [len(store.pictures(game)) for game in games] == [0, 0, 1]
-        assert all(len(store.events(game)) == 2 for game in games)
+        assert [len(store.list_pictures(game)) for game in games] == [0, 0, 1]
+        assert all(len(store.read_events(game)) == 2 for game in games)
 
 
 def test_game_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, clock: SetClock) -> None:
@@ -49,7 +49,7 @@ def test_game_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, clock
         wrong = play_game(store)
         clock.now -= (8 * 365 - 1) * DAY_S  # right again on the next day
         store.begin_game({"n": 0})
-        assert [len(store.pictures(game)) for game in (earlier, wrong)] == [1, 1]
+        assert [len(store.list_pictures(game)) for game in (earlier, wrong)] == [1, 1]
 
 
 def test_evening_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, clock: SetClock) -> None:
@@ -59,7 +59,7 @@ def test_evening_with_a_clock_years_ahead_deletes_no_pictures(tmp_path: Path, cl
         for _ in range(3):
             play_game(store)
             clock.now += DAY_S / 24
-        assert len(store.pictures(earlier)) == 1
+        assert len(store.list_pictures(earlier)) == 1
 
 
 def test_pictures_from_before_a_wrong_clock_are_deleted_when_a_year_has_passed_since(
@@ -71,7 +71,7 @@ def test_pictures_from_before_a_wrong_clock_are_deleted_when_a_year_has_passed_s
         for _ in range(14):
             play_game(store)
             clock.now += 30 * DAY_S
-        assert store.pictures(earlier) == ()
+        assert store.list_pictures(earlier) == ()
 
 
 def test_pictures_of_an_old_game_are_kept_for_a_year_after_its_import(tmp_path: Path, clock: SetClock) -> None:
@@ -81,7 +81,7 @@ def test_pictures_of_an_old_game_are_kept_for_a_year_after_its_import(tmp_path: 
         kept = []
         for _ in range(15):
             store.begin_game({"n": 0})
-            kept.append(len(store.pictures(imported)))
+            kept.append(len(store.list_pictures(imported)))
             clock.now += 30 * DAY_S
         assert kept == [1] * 13 + [0] * 2
 
@@ -91,13 +91,13 @@ def test_pictures_of_any_age_are_kept_without_a_limit(tmp_path: Path, clock: Set
         game = play_game(store)
         clock.now += 10_000 * DAY_S
         store.begin_game({"n": 0})
-        assert len(store.pictures(game)) == 1
+        assert len(store.list_pictures(game)) == 1
 
 
 def test_no_pictures_of_earlier_games_are_kept_with_size_0(tmp_path: Path, clock: SetClock) -> None:
     with open_store(tmp_path, clock, PictureLimits(max_bytes=0)) as store:
         earlier, now = play_game(store), play_game(store)
-        assert [len(store.pictures(game)) for game in (earlier, now)] == [0, 1]
+        assert [len(store.list_pictures(game)) for game in (earlier, now)] == [0, 1]
 
 
 def test_summary_counts_pictures_with_size_and_age(tmp_path: Path, clock: SetClock) -> None:
@@ -113,7 +113,7 @@ def test_deleted_pictures_cannot_be_read_from_the_disk(tmp_path: Path, clock: Se
     mark = b"a mark in a picture that no other file has"
     with open_store(tmp_path, clock) as store:
         game = store.begin_game({"n": 0})
-        store.append(game, [{"n": 1}], {"board": mark * 50})
+        store.append_events(game, [{"n": 1}], {"board": mark * 50})
         store.delete_pictures()
-        assert store.pictures(game) == () and len(store.events(game)) == 2
+        assert store.list_pictures(game) == () and len(store.read_events(game)) == 2
         assert not [file.name for file in tmp_path.iterdir() if mark in file.read_bytes()]

@@ -40,7 +40,7 @@ def damaged(path: Path) -> list[Path]:
 
 def test_sound_store_is_simply_opened(path: Path, games: int) -> None:
     store, trouble = open_store(path)
-    assert len(store.games()) == games and trouble == ""
+    assert len(store.list_games()) == games and trouble == ""
     store.close()
 
 
@@ -84,11 +84,11 @@ def test_store_cut_short_gives_back_the_games_before_the_cut(path: Path, games: 
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     store, trouble = open_store(path)
-    found = store.games()
+    found = store.list_games()
     assert 3 <= len(found) < games + 1 and "some only in part" in trouble
     for game in found:
-        assert [event.body["n"] for event in store.events(game.id)] == list(range(-1, game.length - 1))
-    assert store.picture(found[-1].id, 5, "board") == JPEG
+        assert [event.body["n"] for event in store.read_events(game.id)] == list(range(-1, game.length - 1))
+    assert store.read_picture(found[-1].id, 5, "board") == JPEG
     store.close()
     assert damaged(path)[0].read_bytes() == whole[: len(whole) // 2]
 
@@ -107,10 +107,10 @@ def test_any_damaged_page_leaves_a_store_that_takes_turns(path: Path, games: int
         (place / "games.db").write_bytes(broken)
         store, trouble = open_store(place / "games.db")
         game = store.begin_game({"n": -1})
-        store.append(game, [{"n": 0}], {"board": JPEG})
-        assert [event.body["n"] for event in store.events(game)] == [-1, 0]
-        for stored in store.games():
-            numbers = [event.body["n"] for event in store.events(stored.id)]
+        store.append_events(game, [{"n": 0}], {"board": JPEG})
+        assert [event.body["n"] for event in store.read_events(game)] == [-1, 0]
+        for stored in store.list_games():
+            numbers = [event.body["n"] for event in store.read_events(stored.id)]
             assert numbers == list(range(-1, len(numbers) - 1))
         rescued += bool(trouble)
         store.close()
@@ -134,17 +134,17 @@ def test_damaged_store_gives_back_clocks_colours_and_what_is_noted_of_the_table(
     without(path, "game")
     store, trouble = open_store(path)
     with store:
-        assert "was damaged" in trouble and len(store.games()) == games - 1
+        assert "was damaged" in trouble and len(store.list_games()) == games - 1
         assert store.read_notes_by_game("clock") == {games - 1: "12 minutes"}
         assert store.read_game_notes(0) == {"corners": "where they were placed"}
-        assert dict(store.players())["Ben"] == "#ff8800"
+        assert dict(store.list_players())["Ben"] == "#ff8800"
 
 
 def test_damaged_notes_and_players_cost_no_game(path: Path, games: int) -> None:
     without(path, "game", "note", "player")
     store, trouble = open_store(path)
     with store:
-        assert "was damaged" in trouble and len(store.games()) == games
+        assert "was damaged" in trouble and len(store.list_games()) == games
 
 
 def test_store_of_another_program_is_not_taken(path: Path) -> None:
@@ -174,8 +174,8 @@ load_catalogue("en")
 os.setuid(65534)  # nobody: the folder is another's
 store, trouble = open_store(Path(sys.argv[1]))
 game = store.begin_game({"n": 0})
-store.append(game, [{"n": 1}])
-print(store.path, len(store.games()), trouble)
+store.append_events(game, [{"n": 1}])
+print(store.path, len(store.list_games()), trouble)
 """
 
 
@@ -221,7 +221,7 @@ def test_games_in_memory_are_stored_if_the_store_can_be_used_at_the_end(tmp_path
     assert "in memory" in trouble
     with store:
         first = store.begin_game({"kind": "started", "players": ["Anna", "Ben"]})
-        store.append(first, [{"kind": "pass", "player": 0}], {"board": b"\xff\xd8\xff"})
+        store.append_events(first, [{"kind": "pass", "player": 0}], {"board": b"\xff\xd8\xff"})
         second = store.begin_game({"kind": "started", "players": ["Carl", "Dora"]})
         store.save_note(second, "clock", "12 minutes")
         store.save_note(0, "corners", "where they were placed")
@@ -229,13 +229,13 @@ def test_games_in_memory_are_stored_if_the_store_can_be_used_at_the_end(tmp_path
         folder.unlink()
         folder.mkdir()
     with GameStore(folder / "games.db") as own:
-        assert [(game.first_event["players"][0], game.length, game.imported) for game in own.games()] == [
+        assert [(game.first_event["players"][0], game.length, game.imported) for game in own.list_games()] == [
             ("Carl", 1, False),
             ("Anna", 2, False),
         ]
-        assert own.picture(1, 1, "board") == b"\xff\xd8\xff"
+        assert own.read_picture(1, 1, "board") == b"\xff\xd8\xff"
         assert own.read_note(2, "clock") == "12 minutes" and own.read_note(0, "corners") == "where they were placed"
-        assert dict(own.players())["Dora"] == "#ff8800"
+        assert dict(own.list_players())["Dora"] == "#ff8800"
 
 
 def test_games_in_memory_that_cannot_be_stored_are_reported_as_lost(
@@ -253,14 +253,14 @@ def test_games_that_cannot_be_read_come_from_newest_backup(path: Path, games: in
     with GameStore(path) as store:
         store.delete_game(1)
         make_backup(store, path.parent / BACKUP_FOLDER)
-        last = store.append(games, [{"n": 40}])[0].number
+        last = store.append_events(games, [{"n": 40}])[0].number
     without(path, table)
     store, trouble = open_store(path)
     with store:
-        assert "was damaged" in trouble and len(store.games()) == games - 1
-        newest, *others = store.games()
+        assert "was damaged" in trouble and len(store.list_games()) == games - 1
+        newest, *others = store.list_games()
         assert not any(stored.damage for stored in others) and newest.first_event["players"] == ["Player 11", "Ben"]
-        assert len(store.events(newest.id)) == (last if table == "event" else last + 1)
+        assert len(store.read_events(newest.id)) == (last if table == "event" else last + 1)
         assert bool(newest.damage) == (table == "event")  # the last event is not in the backup
 
 
@@ -272,8 +272,8 @@ def test_damaged_backup_does_no_harm(path: Path, games: int) -> None:
     without(path, "note")
     store, trouble = open_store(path)
     with store:
-        assert "was damaged" in trouble and len(store.games()) == games
-        assert not any(stored.damage for stored in store.games())
+        assert "was damaged" in trouble and len(store.list_games()) == games
+        assert not any(stored.damage for stored in store.list_games())
 
 
 @pytest.mark.parametrize("rest", [b"", b"S"])
@@ -283,20 +283,20 @@ def test_emptied_store_comes_back_from_backup(path: Path, games: int, rest: byte
     path.write_bytes(rest)
     store, trouble = open_store(path)
     with store:
-        assert "was damaged" in trouble and len(store.games()) == games
-        assert not any(stored.damage for stored in store.games())
+        assert "was damaged" in trouble and len(store.list_games()) == games
+        assert not any(stored.damage for stored in store.list_games())
 
 
 @pytest.mark.parametrize("is_new", [True, False])
 def test_emptied_store_lacks_turns_after_its_backup(path: Path, games: int, is_new: bool) -> None:
     with GameStore(path) as store:
         make_backup(store, path.parent / BACKUP_FOLDER)
-        store.append(store.begin_game({"n": 0}) if is_new else games, [{"n": 40}])
+        store.append_events(store.begin_game({"n": 0}) if is_new else games, [{"n": 40}])
     path.write_bytes(b"")
     store, trouble = open_store(path)
     with store:
-        assert "some only in part" in trouble and len(store.games()) == games
-        assert bool(store.games()[0].damage) != is_new
+        assert "some only in part" in trouble and len(store.list_games()) == games
+        assert bool(store.list_games()[0].damage) != is_new
 
 
 def test_emptied_store_without_backup_is_reported(path: Path) -> None:
@@ -305,4 +305,4 @@ def test_emptied_store_without_backup_is_reported(path: Path) -> None:
     path.write_bytes(b"")
     store, trouble = open_store(path)
     with store:
-        assert "The last events of game 1 are lost: 0 of 1 are left" in trouble and store.games() == ()
+        assert "The last events of game 1 are lost: 0 of 1 are left" in trouble and store.list_games() == ()

@@ -23,17 +23,17 @@ STARTED = to_json(GameStarted(("Anna", "Ben")))
 def backup(path: Path, tmp_path: Path) -> Path:
     """A backup with two games; afterwards game 2 has one more event, and game 3 has started."""
     with GameStore(path) as store:
-        store.append(store.begin_game(STARTED), [to_json(Passed(0))])
-        store.append(store.begin_game(STARTED), [to_json(Passed(0))])
+        store.append_events(store.begin_game(STARTED), [to_json(Passed(0))])
+        store.append_events(store.begin_game(STARTED), [to_json(Passed(0))])
         made = make_backup(store, tmp_path / "backups")
-        store.append(2, [to_json(Passed(1))])
+        store.append_events(2, [to_json(Passed(1))])
         store.begin_game(STARTED)
     return made
 
 
 def list_lengths(path: Path) -> dict[int, int]:
     with GameStore(path) as store:
-        return {game.id: game.length for game in store.games()}
+        return {game.id: game.length for game in store.list_games()}
 
 
 def list_newer(done: Restoration) -> dict[int, int] | None:
@@ -55,8 +55,8 @@ def test_games_that_a_backup_lacks_are_listed_and_kept(path: Path, backup: Path)
 def test_imported_copy_with_more_turns_is_not_taken_for_the_game(path: Path, tmp_path: Path) -> None:
     with GameStore(path) as store:
         store.begin_game(STARTED)
-        (begun,) = store.events(1)
-        store.add_game(store.games()[0].started, [begun, StoredEvent(1, begun.time, to_json(Passed(0)))], ())
+        (begun,) = store.read_events(1)
+        store.add_game(store.list_games()[0].started, [begun, StoredEvent(1, begun.time, to_json(Passed(0)))], ())
         backup = make_backup(store, tmp_path / "backups")
     assert list_newer(restore_backup(backup, path)) == {}
 
@@ -87,7 +87,7 @@ def test_store_in_use_is_not_replaced(path: Path, backup: Path) -> None:
     with GameStore(path) as store:
         with pytest.raises(StoreLockedError, match="in use"):
             restore_backup(backup, path)
-        store.append(3, [to_json(Passed(0))])
+        store.append_events(3, [to_json(Passed(0))])
     assert list_lengths(path) == {1: 2, 2: 3, 3: 2}
 
 

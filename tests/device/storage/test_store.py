@@ -27,10 +27,10 @@ STARTED = {"n": -1}
 def test_log_comes_back_in_order_after_reopening(path: Path) -> None:
     with GameStore(path, clock=lambda: 12.5) as store:
         game = store.begin_game({"kind": "started", "players": ["Anna", "Bär"]})
-        store.append(game, [{"kind": "pass"}])
-        store.append(game, [{"kind": "withdrawn"}, {"kind": "play", "letters": "ÄH"}])
+        store.append_events(game, [{"kind": "pass"}])
+        store.append_events(game, [{"kind": "withdrawn"}, {"kind": "play", "letters": "ÄH"}])
     with GameStore(path) as store:
-        events = store.events(game)
+        events = store.read_events(game)
         assert [(e.number, e.time, e.body["kind"]) for e in events] == [
             (0, 12.5, "started"),
             (1, 12.5, "pass"),
@@ -38,40 +38,40 @@ def test_log_comes_back_in_order_after_reopening(path: Path) -> None:
             (3, 12.5, "play"),
         ]
         assert events[3].body["letters"] == "ÄH"
-        assert store.games()[0].first_event["players"] == ["Anna", "Bär"]
+        assert store.list_games()[0].first_event["players"] == ["Anna", "Bär"]
 
 
 def test_games_do_not_mix_and_the_newest_is_first(path: Path) -> None:
     with GameStore(path) as store:
         first, second = store.begin_game(STARTED), store.begin_game(STARTED)
-        store.append(first, [{"n": 1}])
-        store.append(second, [{"n": 2}])
-        assert [e.body["n"] for e in store.events(first)] == [-1, 1]
-        assert [g.id for g in store.games()] == [second, first]
+        store.append_events(first, [{"n": 1}])
+        store.append_events(second, [{"n": 2}])
+        assert [e.body["n"] for e in store.read_events(first)] == [-1, 1]
+        assert [g.id for g in store.list_games()] == [second, first]
 
 
 def test_pictures_go_with_the_last_event_of_a_turn(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
-        events = store.append(game, [{"n": 1}, {"n": 2}], {"board": b"jpeg"})
-        assert store.picture(game, events[-1].number, "board") == b"jpeg"
-        assert store.picture(game, events[0].number, "board") is None
+        events = store.append_events(game, [{"n": 1}, {"n": 2}], {"board": b"jpeg"})
+        assert store.read_picture(game, events[-1].number, "board") == b"jpeg"
+        assert store.read_picture(game, events[0].number, "board") is None
 
 
 def test_turn_is_written_whole_or_not_at_all(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
         with pytest.raises(TypeError):
-            store.append(game, [{"n": 1}, {"n": object()}])
-        assert [e.body for e in store.events(game)] == [STARTED]
-        store.append(game, [{"n": 3}])
-        assert [e.number for e in store.events(game)] == [0, 1]
+            store.append_events(game, [{"n": 1}, {"n": object()}])
+        assert [e.body for e in store.read_events(game)] == [STARTED]
+        store.append_events(game, [{"n": 3}])
+        assert [e.number for e in store.read_events(game)] == [0, 1]
 
 
 @pytest.mark.parametrize("sql", ["UPDATE event SET body = '{}'", "DELETE FROM event"])
 def test_log_only_grows(path: Path, sql: str) -> None:
     with GameStore(path) as store:
-        store.append(store.begin_game(STARTED), [{"n": 1}])
+        store.append_events(store.begin_game(STARTED), [{"n": 1}])
     db = sqlite3.connect(path)
     with pytest.raises(sqlite3.IntegrityError, match="only grows"):
         db.execute(sql)
@@ -80,7 +80,7 @@ def test_log_only_grows(path: Path, sql: str) -> None:
 
 def test_event_of_no_game_is_refused(path: Path) -> None:
     with GameStore(path) as store, pytest.raises(StoreError):
-        store.append(99, [{"n": 1}])
+        store.append_events(99, [{"n": 1}])
 
 
 def test_file_that_is_no_store_is_refused_and_kept(path: Path) -> None:
@@ -110,11 +110,11 @@ def test_full_disk_takes_the_turn_without_its_picture_and_then_says_so(path: Pat
         kept = 0
         with pytest.raises(StoreError, match="full"):
             for n in range(100):
-                store.append(game, [{"n": n, "text": "x" * 2000}], {"photo": bytes(400_000)})
+                store.append_events(game, [{"n": n, "text": "x" * 2000}], {"photo": bytes(400_000)})
                 kept = n
         assert kept > 1
-        assert [e.body["n"] for e in store.events(game)] == list(range(-1, kept + 1))
-        assert store.pictures(game) == ()
+        assert [e.body["n"] for e in store.read_events(game)] == list(range(-1, kept + 1))
+        assert store.list_pictures(game) == ()
 
 
 def test_many_threads_write_one_unbroken_log(path: Path) -> None:
@@ -123,14 +123,14 @@ def test_many_threads_write_one_unbroken_log(path: Path) -> None:
 
         def write() -> None:
             for n in range(10):
-                store.append(game, [{"n": n}])
+                store.append_events(game, [{"n": n}])
 
         threads = [threading.Thread(target=write) for _ in range(5)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert [e.number for e in store.events(game)] == list(range(51))
+        assert [e.number for e in store.read_events(game)] == list(range(51))
 
 
 WRITER = """
@@ -140,7 +140,7 @@ store = GameStore(sys.argv[1])
 game = store.begin_game({"n": -1})
 n = 0
 while True:
-    store.append(game, [{"n": n}], {"board": bytes(20_000)})
+    store.append_events(game, [{"n": n}], {"board": bytes(20_000)})
     print(n, flush=True)
     n += 1
 """
@@ -158,7 +158,7 @@ def test_every_confirmed_turn_survives_a_kill(path: Path) -> None:
         writer.stdout.close()
         writer.wait()
         with GameStore(path) as store:
-            kept = [e.body["n"] for e in store.events(store.games()[0].id)][1:]
+            kept = [e.body["n"] for e in store.read_events(store.list_games()[0].id)][1:]
         assert kept[: len(confirmed)] == confirmed
         assert len(kept) <= len(confirmed) + 1
 
@@ -174,16 +174,18 @@ def test_store_of_version_1_goes_on_with_all_it_has(path: Path) -> None:
         pictures = before.execute("SELECT game, number, kind, jpeg FROM picture ORDER BY rowid").fetchall()
     before.close()
     with GameStore(path) as store:
-        assert [game.length for game in store.games()] == [30, 34]
+        assert [game.length for game in store.list_games()] == [30, 34]
         for game, number, at, body in events:
-            assert store.events(game)[number] == StoredEvent(number, at, json.loads(body))
-        assert pictures and all(store.picture(*key) == jpeg for *key, jpeg in pictures)
-        assert [name for name, _ in store.players()] == ["Ada", "Finn", "Rosa", "Anna", "Ben"]
-        totals = [Game.from_events(from_json(e.body) for e in store.events(g.id)).totals for g in store.games()]
+            assert store.read_events(game)[number] == StoredEvent(number, at, json.loads(body))
+        assert pictures and all(store.read_picture(*key) == jpeg for *key, jpeg in pictures)
+        assert [name for name, _ in store.list_players()] == ["Ada", "Finn", "Rosa", "Anna", "Ben"]
+        totals = [
+            Game.from_events(from_json(e.body) for e in store.read_events(g.id)).totals for g in store.list_games()
+        ]
         assert totals == [(316, 266, 171), (450, 330)]
-        store.append(2, [{"kind": "undone"}])
+        store.append_events(2, [{"kind": "undone"}])
     with GameStore(path) as store:  # and once more, as a store of today
-        assert store.games()[0].length == 31
+        assert store.list_games()[0].length == 31
 
 
 def test_migration_that_cannot_be_finished_leaves_the_file_as_it_was(path: Path) -> None:
@@ -205,17 +207,17 @@ def test_deleted_game_is_gone_and_the_others_are_not(path: Path) -> None:
     with GameStore(path) as store:
         first, second = store.begin_game(STARTED), store.begin_game(STARTED)
         for game in (first, second):
-            store.append(game, [{"n": 1}], {"board": b"jpeg of %d" % game * 5000})
+            store.append_events(game, [{"n": 1}], {"board": b"jpeg of %d" % game * 5000})
             store.save_note(game, "clock", "ticking")
         store.delete_game(first)
-        assert [g.id for g in store.games()] == [second]
-        assert store.events(first) == () and store.picture(first, 1, "board") is None
+        assert [g.id for g in store.list_games()] == [second]
+        assert store.read_events(first) == () and store.read_picture(first, 1, "board") is None
         assert store.read_note(first, "clock") is None and store.read_note(second, "clock") == "ticking"
-        assert len(store.events(second)) == 2 and store.pictures(second) == ((1, "board"),)
+        assert len(store.read_events(second)) == 2 and store.list_pictures(second) == ((1, "board"),)
         with pytest.raises(StoreError, match="no game"):
             store.delete_game(first)
         with pytest.raises(StoreError, match="deleted"):
-            store.append(first, [{"n": 2}])
+            store.append_events(first, [{"n": 2}])
         for file in path.parent.iterdir():
             assert b"jpeg of 1" not in file.read_bytes()
         assert b"jpeg of 2" in path.read_bytes()
@@ -254,7 +256,7 @@ def test_players_are_known_with_their_colours_who_played_last_first(path: Path) 
         store.save_colour("Zoë", "#00aa00")
         store.begin_game({"players": ["Carl", "Anna"]})
     with GameStore(path) as store:
-        assert store.players() == (("Anna", ""), ("Carl", ""), ("Ben", "#aa0000"), ("Zoë", "#00aa00"))
+        assert store.list_players() == (("Anna", ""), ("Carl", ""), ("Ben", "#aa0000"), ("Zoë", "#00aa00"))
 
 
 def test_pictures_of_the_oldest_games_make_room(path: Path) -> None:
@@ -263,28 +265,28 @@ def test_pictures_of_the_oldest_games_make_room(path: Path) -> None:
         games = []
         for _ in range(5):
             games.append(store.begin_game(STARTED))
-            store.append(games[-1], [{"n": 1}], {"photo": bytes(300_000)})
-        assert [len(store.pictures(game)) for game in games] == [0, 1, 1, 1, 1]
-        assert all(len(store.events(game)) == 2 for game in games)
+            store.append_events(games[-1], [{"n": 1}], {"photo": bytes(300_000)})
+        assert [len(store.list_pictures(game)) for game in games] == [0, 1, 1, 1, 1]
+        assert all(len(store.read_events(game)) == 2 for game in games)
 
 
 def test_picture_of_no_bounded_size_is_left_out(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
-        store.append(game, [{"n": 1}], {"photo": bytes(MAX_PICTURE_BYTES + 1), "board": b"small"})
-        assert store.pictures(game) == ((1, "board"),)
+        store.append_events(game, [{"n": 1}], {"photo": bytes(MAX_PICTURE_BYTES + 1), "board": b"small"})
+        assert store.list_pictures(game) == ((1, "board"),)
 
 
 def test_picture_that_cannot_be_read_is_none(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
-        store.append(game, [{"n": 1}], {"board": b"jpeg"})
-    assert store.picture(game, 1, "board") is None  # closed: no reading is possible
+        store.append_events(game, [{"n": 1}], {"board": b"jpeg"})
+    assert store.read_picture(game, 1, "board") is None  # closed: no reading is possible
 
 
 def test_a_number_that_no_game_can_have_has_no_picture(path: Path) -> None:
     with GameStore(path) as store:
-        assert store.picture(2**63, 0, "board") is None
+        assert store.read_picture(2**63, 0, "board") is None
 
 
 def test_transaction_that_cannot_be_rolled_back_blocks_no_later_one(path: Path) -> None:
@@ -298,13 +300,13 @@ def test_transaction_that_cannot_be_rolled_back_blocks_no_later_one(path: Path) 
 
         get_connection(store).set_authorizer(deny)
         with pytest.raises(TypeError):
-            store.append(game, [{"n": 0}, {"n": object()}])
+            store.append_events(game, [{"n": 0}, {"n": object()}])
         assert not store._database._lock.locked()
         with pytest.raises(StoreError):
-            store.append(game, [{"n": 1}])
+            store.append_events(game, [{"n": 1}])
         get_connection(store).set_authorizer(None)
-        store.append(game, [{"n": 2}])
-        assert [event.body["n"] for event in store.events(game)] == [-1, 2]
+        store.append_events(game, [{"n": 2}])
+        assert [event.body["n"] for event in store.read_events(game)] == [-1, 2]
 
 
 def test_file_that_was_deleted_is_reported_instead_of_written(tmp_path: Path) -> None:
@@ -312,8 +314,8 @@ def test_file_that_was_deleted_is_reported_instead_of_written(tmp_path: Path) ->
         game = store.begin_game(STARTED)
         (tmp_path / "games.db").unlink()
         with pytest.raises(StoreError, match="was deleted while the table was running"):
-            store.append(game, [{"n": 1}])
-        assert len(store.events(game)) == 1, "the games can still be read and saved"
+            store.append_events(game, [{"n": 1}])
+        assert len(store.read_events(game)) == 1, "the games can still be read and saved"
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), Path.mkdir])
@@ -321,4 +323,4 @@ def test_record_of_the_last_event_that_is_no_file_is_ignored(make: Callable[[Pat
     make(tmp_path / "games.db.tail")
     with GameStore(tmp_path / "games.db") as store:
         store.begin_game(STARTED)
-        assert not store.lost_tail and len(store.games()) == 1
+        assert not store.lost_tail and len(store.list_games()) == 1

@@ -30,20 +30,20 @@ HORN = PlayMade(0, Play.from_gcg(BEFORE.board, "8F", "HORN", BEFORE.tiles))
 def begin(store: GameStore, *events: Event) -> int:
     number = store.begin_game(to_json(STARTED))
     if events:
-        store.append(number, [to_json(event) for event in events])
+        store.append_events(number, [to_json(event) for event in events])
     return number
 
 
 def worked_out(store: GameStore, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The games that are played through from now on."""
     found: list[int] = []
-    events = store.events
+    events = store.read_events
 
     def told(number: int) -> tuple[StoredEvent, ...]:
         found.append(number)
         return events(number)
 
-    monkeypatch.setattr(store, "events", told)
+    monkeypatch.setattr(store, "read_events", told)
     return found
 
 
@@ -52,38 +52,38 @@ def test_kept_sums_are_those_that_were_worked_out(store: GameStore, monkeypatch:
     begin(store, HORN)
     begin(store, Undone(), Undone())  # nobody can read this one
     sums = SummaryCache(store)
-    first = [sums.get_standing(game) for game in store.games()]
+    first = [sums.get_standing(game) for game in store.list_games()]
     assert first[0] is None and first[1] == GameStanding(("Anna", "Ben"), (14, 0)) and first[2] is not None
     assert first[2].sum is not None and first[2].sum.seats[0].best is not None and first[2].winners == (0,)
     sums.save()
     again, played = SummaryCache(store), worked_out(store, monkeypatch)
-    assert [again.get_standing(game) for game in store.games()] == first and played == []
+    assert [again.get_standing(game) for game in store.list_games()] == first and played == []
 
 
 def test_game_that_went_on_is_summed_up_anew(store: GameStore) -> None:
     number = begin(store, HORN)
     sums = SummaryCache(store)
-    assert sums.get_standing(store.games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
+    assert sums.get_standing(store.list_games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
     sums.save()
-    store.append(number, [to_json(Undone())])
+    store.append_events(number, [to_json(Undone())])
     for knowing in (sums, SummaryCache(store)):
-        assert knowing.get_standing(store.games()[0]) == GameStanding(("Anna", "Ben"), (0, 0))
+        assert knowing.get_standing(store.list_games()[0]) == GameStanding(("Anna", "Ben"), (0, 0))
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"maker":0,"length":2,"standing":null}', '{"maker":null}'])
 def test_note_of_another_program_counts_for_nothing(store: GameStore, text: str) -> None:
     number = begin(store, HORN)
     store.save_note(number, NOTE_NAME, text)
-    assert SummaryCache(store).get_standing(store.games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
+    assert SummaryCache(store).get_standing(store.list_games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
 
 
 def test_sums_that_cannot_be_kept_are_worked_out_again(store: GameStore) -> None:
     begin(store, HORN)
     sums = SummaryCache(store)
-    sums.get_standing(store.games()[0])
+    sums.get_standing(store.list_games()[0])
     protect_from_writes(store, True)
     sums.save()
-    assert SummaryCache(store).get_standing(store.games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
+    assert SummaryCache(store).get_standing(store.list_games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
 
 
 def test_summary_version_is_raised_with_every_change_of_summaries() -> None:
@@ -110,10 +110,10 @@ def test_summary_of_a_game_that_was_recovered_under_another_number_has_this_numb
     with GameStore(tmp_path / "before.db") as before:
         deleted, kept = begin(before), begin(before, HORN, Passed(1), GameEnded())
         sums = SummaryCache(before)
-        assert sums.get_standing(before.games()[0])
+        assert sums.get_standing(before.list_games()[0])
         sums.save()
         before.delete_game(deleted)
     with GameStore(tmp_path / "after.db") as after, closing(open_damaged(tmp_path / "before.db")) as damaged:
         copy_games(damaged, after)
-        standing = SummaryCache(after).get_standing(after.games()[0])
+        standing = SummaryCache(after).get_standing(after.list_games()[0])
         assert standing and standing.sum and (kept, standing.sum.number) == (2, 1)

@@ -55,7 +55,7 @@ def test_damaged_zip_is_refused(other: GameStore, store: GameStore, number: int)
             brought = import_zip(other, io.BytesIO(bytes(broken)))
         except ArchiveError:
             continue
-        assert other.events(brought) == store.events(number)  # only a date or an attribute was hit
+        assert other.read_events(brought) == store.read_events(number)  # only a date or an attribute was hit
         other.delete_game(brought)
 
 

@@ -163,7 +163,7 @@ def _cut(
     found.confirmed += last[1]
     try:
         with GameStore(place / "games.db") as store:
-            there = {game.id: store.events(game.id) for game in store.games()}
+            there = {game.id: store.read_events(game.id) for game in store.list_games()}
     except Exception as error:  # whatever it is, a person would be needed
         found.faults.append(f"after {len(confirmed)} messages the store does not open: {error!r}")
         return

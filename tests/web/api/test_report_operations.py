@@ -42,9 +42,9 @@ def test_stored_data_are_counted_with_their_limits(guest: Program) -> None:
 
 def test_pictures_are_deleted_by_the_admin_only(table: WebTable, admin: Program, guest: Program) -> None:
     assert guest.call("DELETE", "/data/pictures").status_code == 403
-    assert len(table.store.pictures(1)) == 6
+    assert len(table.store.list_pictures(1)) == 6
     assert admin.call("DELETE", "/data/pictures").status_code == 204
-    assert table.store.pictures(1) == ()
+    assert table.store.list_pictures(1) == ()
 
 
 def test_report_has_the_chosen_pictures_and_no_names(admin: Program) -> None:

@@ -45,4 +45,4 @@ def test_report_is_shown_and_saved_and_pictures_are_deleted(table: WebTable, bro
         page.get_by_role("link", name="Delete all pictures").click()
         page.get_by_role("button", name="Delete", exact=True).click()
         page.get_by_text("No pictures are stored.").wait_for()
-        assert table.store.pictures(1) == ()
+        assert table.store.list_pictures(1) == ()

@@ -37,15 +37,15 @@ def rename(phone: FlaskClient, before: str, after: str, **more: str) -> tuple[in
 def test_player_is_renamed_in_all_games_and_in_the_list(table: WebTable, phone: FlaskClient) -> None:
     assert rename(phone, "Anna", " Anna  Maria ") == (303, "/records?player=Anna+Maria")
     assert "Anna Maria <b>39</b>" in phone.get("/history/1").text
-    assert [name for name, _ in table.store.players()].count("Anna Maria") == 1
-    assert "Anna" not in [name for name, _ in table.store.players()]
+    assert [name for name, _ in table.store.list_players()].count("Anna Maria") == 1
+    assert "Anna" not in [name for name, _ in table.store.list_players()]
 
 
 def test_two_names_of_one_person_are_merged_after_a_tick(table: WebTable, phone: FlaskClient) -> None:
     status, why = rename(phone, "Anna", "Ann")
     assert status == 409 and "tick the box" in why and "Anna <b>39</b>" in phone.get("/history/1").text
     assert rename(phone, "Anna", "Ann", merge="1")[0] == 303
-    assert [game.id for game in table.store.games()] == [2, 1]
+    assert [game.id for game in table.store.list_games()] == [2, 1]
     assert (
         len([line for line in phone.get("/history?player=Ann").text.split('href="/history/')[1:] if line[0] in "12"])
         == 2

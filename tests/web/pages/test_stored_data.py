@@ -30,7 +30,7 @@ def test_page_names_everything_that_is_stored(admin: FlaskClient) -> None:
 def test_pictures_are_deleted_after_a_question(table: WebTable, admin: FlaskClient) -> None:
     assert "Delete all 6 pictures" in admin.get("/data/pictures/delete").text
     assert admin.post("/data/pictures/delete", data={"csrf": token(admin)}).status_code == 303
-    assert table.store.pictures(1) == () and len(table.store.events(1)) == 4
+    assert table.store.list_pictures(1) == () and len(table.store.read_events(1)) == 4
     page = admin.get("/data").text
     assert "No pictures are stored." in page and "/data/pictures/delete" not in page
 
@@ -41,7 +41,7 @@ def test_guest_may_look_but_not_delete(table: WebTable, admin: FlaskClient) -> N
     assert "6 pictures" in guest.get("/data").text and "Delete all pictures" not in guest.get("/data").text
     assert guest.get("/data/pictures/delete").status_code == 403
     assert guest.post("/data/pictures/delete", data={"csrf": token(guest)}).status_code == 403
-    assert len(table.store.pictures(1)) == 6 and admin.get("/data").status_code == 200
+    assert len(table.store.list_pictures(1)) == 6 and admin.get("/data").status_code == 200
 
 
 def test_stranger_is_asked_to_pair(table: WebTable) -> None:

@@ -195,7 +195,7 @@ def test_play_that_was_taken_back_is_listed_as_such(table: WebTable, phone: Flas
 def test_import_of_a_file_with_an_unreadable_event_is_refused(table: WebTable, phone: FlaskClient) -> None:
     status, why = bring(phone, GCG_OFF_CENTRE.replace(b"+8 8", b"+8b 8"))
     assert status == 409 and "line 4" in why.lower()
-    assert len(table.store.games()) == 1
+    assert len(table.store.list_games()) == 1
 
 
 def test_list_without_a_game_has_no_filters_but_a_hint(tmp_path: Path) -> None:

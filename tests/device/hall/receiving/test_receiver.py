@@ -155,7 +155,7 @@ def test_hall_and_table_agree_after_everything_was_killed(
                 until(lambda receiver=hall: receiver.state.is_connected)  # type: ignore[misc]
         until(lambda: agrees(hall, session))
         (game,) = hall.games.list_games()
-        assert hall.games.read_events(game.id) == list(store.events(1))
+        assert hall.games.read_events(game.id) == list(store.read_events(1))
         publisher.close()
         hall.close()
 
@@ -208,7 +208,7 @@ def test_hall_that_is_killed_loses_no_event(session: TableSession, broker: Broke
         with HallReceiver(tmp_path / "hall.db", broker.settings()) as hall:
             until(lambda: agrees(hall, session))
             (game,) = hall.games.list_games()
-            assert hall.games.read_events(game.id) == list(store.events(1))
+            assert hall.games.read_events(game.id) == list(store.read_events(1))
 
 
 def receive_for_ever(path: Path, settings: HallSettings) -> None:

@@ -215,7 +215,7 @@ def test_play_before_the_next_game_is_kept(tmp_path: Path) -> None:
         auto.submit(PlayAgain(new_game().start_event))
         assert auto.session.state.game != game
     with GameStore(path) as store:
-        turns = GameLog(store, game, [event.body for event in store.events(game)]).game.turns
+        turns = GameLog(store, game, [event.body for event in store.read_events(game)]).game.turns
         assert [turn.words[0].word for turn in turns] == ["HORN"]
 
 
