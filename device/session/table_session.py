@@ -24,7 +24,7 @@ from device.session.background.auto_turns import AutoTurnConfig
 from device.session.background.profile_updater import ProfileUpdater
 from device.session.background.sight_monitor import find_sight_after_command
 from device.session.background.work import BackgroundWork
-from device.session.commands.base import CommandContext, QuestionCommand, TableCommand
+from device.session.commands.base import CommandContext, QuestionCommand, QuestionEffect, TableCommand
 from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import GameController
 from device.session.lookups import PlayPreview
@@ -263,8 +263,9 @@ class TableSession(Closeable):
         question, notices, seat_before = controller.open_question, controller.notices, controller.seat
         controller.notices = ()
         try:
-            if not command.keeps_question:
-                if command.is_question_deferred(self._context):
+            effect = command.find_question_effect(self._context)
+            if effect is not QuestionEffect.KEEP:
+                if effect is QuestionEffect.DEFER:
                     controller.leave_question(command.answered_question)
                 controller.open_question = None
                 controller.seat = seat  # an answer belongs to the seat of the turn in question

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -45,14 +46,26 @@ class CommandContext:
     """The camera for pictures taken with phones; None for a table with a camera of its own."""
 
 
+class QuestionEffect(Enum):
+    """What a command does to the open question before it runs.
+
+    - `KEEP`: the question remains open; the command is about it, or does not end its turn.
+    - `DEFER`: the question is deferred, so that the players answer it later.
+    - `CLOSE`: the question is closed, because the command answers it.
+    """
+
+    KEEP = auto()
+    DEFER = auto()
+    CLOSE = auto()
+
+
 class TableCommand(msgspec.Struct, frozen=True):
     """Base class of all commands. The docstring of a command is its description in the OpenAPI document.
 
     - `name`: name in routes; empty if the command has no route. `operation_id` and `schema_name`: names of the command
       and of its JSON body in the OpenAPI document. These three names never change.
     - `transition`: determines the phases in which the command is allowed.
-    - `keeps_question`: True if an open question remains open. `defers_question`: True if it is deferred, so that the
-      players answer it later.
+    - `question_effect`: what the command does to the open question.
     - `interim_phase`: phase of the session while the command runs.
     """
 
@@ -60,17 +73,15 @@ class TableCommand(msgspec.Struct, frozen=True):
     transition: ClassVar[Transition]
     operation_id: ClassVar[str] = ""
     schema_name: ClassVar[str] = "Order"
-    keeps_question: ClassVar[bool] = False
-    defers_question: ClassVar[bool] = False
+    question_effect: ClassVar[QuestionEffect] = QuestionEffect.DEFER
     interim_phase: ClassVar[Phase | None] = None
 
-    def is_question_deferred(self, context: CommandContext) -> bool:  # noqa: ARG002
-        """Return True if the open question is deferred before the command runs, False if it is closed.
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:  # noqa: ARG002
+        """Return what the command does to the open question: `question_effect`, unless it depends on the arguments.
 
-        The question is closed if the command answers it. Not called for commands that keep the question open. Raises
-        `CommandRefusedError` if the players must answer the question first.
+        Raises `CommandRefusedError` if the players must answer the question first.
         """
-        return self.defers_question
+        return self.question_effect
 
     @property
     def answered_question(self) -> int:

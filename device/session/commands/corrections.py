@@ -12,6 +12,7 @@ from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
 from device.session.commands.base import (
     CommandContext,
     PlayerNumber,
+    QuestionEffect,
     SquareName,
     Symbol,
     TableCommand,
@@ -61,9 +62,9 @@ class CorrectSquare(TableCommand, frozen=True):
     square: SquareName
     symbol: Symbol
 
-    def is_question_deferred(self, context: CommandContext) -> bool:
-        """Return True unless the open question is about this square."""
-        return not _is_in_question(context, self.square)
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `CLOSE` if the open question is about this square."""
+        return QuestionEffect.CLOSE if _is_in_question(context, self.square) else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Record the correction; refuse the command unless the symbol is one tile of the tile set."""
@@ -96,9 +97,9 @@ class NameBlank(TableCommand, frozen=True):
     square: SquareName
     letter: Annotated[str, Meta(max_length=8)]
 
-    def is_question_deferred(self, context: CommandContext) -> bool:
-        """Return True unless the open question is about this square."""
-        return not _is_in_question(context, self.square)
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `CLOSE` if the open question is about this square."""
+        return QuestionEffect.CLOSE if _is_in_question(context, self.square) else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Record the letter; refuse the command if the square has no blank or the letter is not in the tile set."""
@@ -140,7 +141,6 @@ class RevealRack(TableCommand, frozen=True):
     transition = Transition.REVEAL_RACK
     operation_id = "tell_rack"
     schema_name = "RackOrder"
-    defers_question = True
 
     player: PlayerNumber
     letters: Annotated[str, Meta(max_length=60)]
@@ -177,7 +177,6 @@ class RenamePlayer(TableCommand, frozen=True):
     transition = Transition.CORRECT
     operation_id = "rename_player"
     schema_name = "RenameOrder"
-    defers_question = True
 
     player: PlayerNumber
     new_name: Annotated[str, Meta(max_length=MAX_PLAYER_NAME_LENGTH)]

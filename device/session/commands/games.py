@@ -17,6 +17,7 @@ from device.session.commands.base import (
     CommandContext,
     PlayerNumber,
     QuestionCommand,
+    QuestionEffect,
     RackLetters,
     Symbol,
     TableCommand,
@@ -46,6 +47,7 @@ class DrawFirst(TableCommand, frozen=True):
     transition = Transition.DRAW
     operation_id = "draw_first"
     schema_name = "DrawOrder"
+    question_effect = QuestionEffect.CLOSE
 
     letters: Annotated[tuple[Symbol, ...], Meta(max_length=MAX_PLAYERS)]
 
@@ -82,6 +84,7 @@ class EnterPosition(TableCommand, frozen=True):
     transition = Transition.CORRECT
     operation_id = "enter_position"
     schema_name = "PositionOrder"
+    question_effect = QuestionEffect.CLOSE  # whether the game starts from the tiles on the board
 
     rows: BoardRows
     totals: Annotated[tuple[Annotated[int, Meta(ge=0, le=4000)], ...], Meta(max_length=MAX_PLAYERS)]
@@ -106,7 +109,7 @@ class Pause(TableCommand, frozen=True):
     name = "pause"
     transition = Transition.PAUSE
     operation_id = "pause"
-    keeps_question = True
+    question_effect = QuestionEffect.KEEP
 
     def run(self, context: CommandContext) -> None:
         """Stop the clocks until the pause ends."""
@@ -119,7 +122,7 @@ class EndPause(TableCommand, frozen=True):
     name = "go-on"
     transition = Transition.END_PAUSE
     operation_id = "go_on"
-    keeps_question = True
+    question_effect = QuestionEffect.KEEP
 
     def run(self, context: CommandContext) -> None:
         """Continue the game, and run the clock of the player to move."""
@@ -136,7 +139,7 @@ class Undo(QuestionCommand, frozen=True):
     name = "undo"
     transition = Transition.UNDO
     operation_id = "undo"
-    keeps_question = True
+    question_effect = QuestionEffect.KEEP
 
     def run(self, context: CommandContext) -> None:
         """Cancel an open question, or undo the last press or the start of the game.
@@ -178,6 +181,7 @@ class Redo(TableCommand, frozen=True):
     name = "redo"
     transition = Transition.REDO
     operation_id = "redo"
+    question_effect = QuestionEffect.CLOSE  # the redo would remove the event that defers it
 
     def run(self, context: CommandContext) -> None:
         """Redo the press that was undone last; refuse the command if there is no press to redo."""
@@ -190,7 +194,6 @@ class EndGame(TableCommand, frozen=True):
     name = "end-game"
     transition = Transition.END_GAME
     operation_id = "end_game"
-    defers_question = True
 
     def run(self, context: CommandContext) -> None:
         """Record the end of the game; the snapshot then names the players whose racks are not known.
@@ -215,7 +218,6 @@ class StartGame(TableCommand, frozen=True):
     transition = Transition.START
     operation_id = "new_game"
     schema_name = "GameOrder"
-    defers_question = True  # Undo may go back to its game
 
     started: GameStarted
     words: WordList | EllipsisType | None = ...
@@ -236,7 +238,6 @@ class PlayAgain(TableCommand, frozen=True):
     """
 
     transition = Transition.START
-    defers_question = True
 
     default: GameStarted
     words_for: Callable[[GameStarted], WordList | None] | None = None
@@ -267,6 +268,7 @@ class ResumeGame(TableCommand, frozen=True):
     """
 
     transition = Transition.RESUME
+    question_effect = QuestionEffect.CLOSE  # `open_log` defers it, from its note in the store
 
     words_for: Callable[[GameStarted], WordList | None] | None = None
     replacement: StartGame | None = None

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from device.cameras import Image
 from device.session.commands.answers import answer_question, choose_next_answer, discard_reading
-from device.session.commands.base import CommandContext, QuestionCommand, TableCommand
+from device.session.commands.base import CommandContext, QuestionCommand, QuestionEffect, TableCommand
 from device.session.commands.turns import EndTurnWithPicture
 from device.session.messages import make_recalled_question, make_refusal
 from device.session.phases import Transition
@@ -23,7 +23,7 @@ class AnswerQuestion(QuestionCommand, frozen=True):
     transition = Transition.ANSWER
     operation_id = "answer"
     schema_name = "AnswerOrder"
-    keeps_question = True
+    question_effect = QuestionEffect.KEEP
 
     answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
 
@@ -43,7 +43,7 @@ class DeferQuestion(QuestionCommand, frozen=True):
     name = "later"
     transition = Transition.ANSWER
     operation_id = "defer_question"
-    keeps_question = True
+    question_effect = QuestionEffect.KEEP
 
     def run(self, context: CommandContext) -> None:
         """Close the question, and store it with its turn; refuse the command while a challenge is to be decided."""
@@ -59,7 +59,7 @@ class ReadAgain(QuestionCommand, frozen=True):
     name = "look-again"
     transition = Transition.ANSWER
     operation_id = "look_again"
-    keeps_question = True
+    question_effect = QuestionEffect.KEEP
 
     def run(self, context: CommandContext) -> None:
         """Undo the turn and read the board again. Raises `CameraError`.
@@ -75,7 +75,7 @@ class ReadAgainWithPicture(QuestionCommand, frozen=True):
     """Answer the open question with another picture, `(H, W, 3) uint8 BGR`, that a phone has taken."""
 
     transition = Transition.ANSWER
-    keeps_question = True
+    question_effect = QuestionEffect.KEEP
 
     picture: Image
 
@@ -124,10 +124,11 @@ class AnswerDeferred(TableCommand, frozen=True):
         """The number of the question."""
         return self.question
 
-    def is_question_deferred(self, context: CommandContext) -> bool:
-        """Return True unless the open question is this question, which was opened again at the panel."""
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `CLOSE` if the open question is this question, which was opened again at the panel."""
         question = context.controller.open_question
-        return question is not None and question.deferred != self.question
+        is_recalled = question is not None and question.deferred == self.question
+        return QuestionEffect.CLOSE if is_recalled else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Apply the answer; refuse an answer that does not exist, or that makes a later turn impossible."""
@@ -138,7 +139,7 @@ class RecallQuestion(QuestionCommand, frozen=True):
     """Open the oldest deferred question again, so that it can be answered at the panel."""
 
     transition = Transition.CORRECT
-    keeps_question = True
+    question_effect = QuestionEffect.KEEP
 
     def run(self, context: CommandContext) -> None:
         """Open the question; refuse the command if no question was deferred."""
@@ -153,7 +154,7 @@ class ConfirmExchange(QuestionCommand, frozen=True):
     """Answer the question \"pass or exchange?\" with an exchange of an unknown number of tiles."""
 
     transition = Transition.ANSWER
-    keeps_question = True
+    question_effect = QuestionEffect.KEEP
 
     def run(self, context: CommandContext) -> None:
         """Choose the exchange of the most tiles (the last one); refuse the command if no answer is an exchange."""
@@ -174,7 +175,7 @@ class ChooseNextAnswer(QuestionCommand, frozen=True):
     """
 
     transition = Transition.ANSWER
-    keeps_question = True
+    question_effect = QuestionEffect.KEEP
 
     def run(self, context: CommandContext) -> None:
         """Choose the next answer, or read the board again; refuse the command if no question is open."""

@@ -8,7 +8,14 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from device.session.commands.base import CommandContext, PlayerNumber, SmallNumber, TableCommand, check_player
+from device.session.commands.base import (
+    CommandContext,
+    PlayerNumber,
+    QuestionEffect,
+    SmallNumber,
+    TableCommand,
+    check_player,
+)
 from device.session.messages import convert_engine_errors, make_refusal
 from device.session.phases import Transition
 from engine.board import Board
@@ -97,10 +104,11 @@ class CorrectTurn(TurnCommand, frozen=True):
     name = "turn"
     operation_id = "correct_turn"
 
-    def is_question_deferred(self, context: CommandContext) -> bool:
-        """Return True unless the open question is about this turn, which the last press has recorded."""
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `CLOSE` if the open question is about this turn, which the last press has recorded."""
         before = context.controller.log.game_before_last_press
-        return before is not None and self.number <= len(before.turns)
+        is_earlier_turn = before is not None and self.number <= len(before.turns)
+        return QuestionEffect.DEFER if is_earlier_turn else QuestionEffect.CLOSE
 
     def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:
         """Return the events that correct the turn, its score, or both. Raises `CommandRefusedError`."""
@@ -182,7 +190,6 @@ class InsertTurn(TurnCommand, frozen=True):
 
     name = "insert-turn"
     operation_id = "insert_turn"
-    defers_question = True
 
     def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:  # noqa: ARG002
         """Return the events of the turn: an insertion between recorded turns, or the next turn of the game."""

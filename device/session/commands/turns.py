@@ -12,6 +12,7 @@ from device.session.commands.base import (
     BoardRows,
     CommandContext,
     PlayerNumber,
+    QuestionEffect,
     TableCommand,
     check_player,
     parse_board,
@@ -64,7 +65,6 @@ class EndTurn(TableCommand, frozen=True):
     name = "end-turn"
     transition = Transition.END_TURN
     operation_id = "end_turn"
-    defers_question = True
     interim_phase = Phase.LOOKING
 
     def run(self, context: CommandContext) -> None:
@@ -83,7 +83,6 @@ class EndTurnWithPicture(TableCommand, frozen=True):
     """End the turn of the player to move with a picture of the board, `(H, W, 3) uint8 BGR`, that a phone has taken."""
 
     transition = Transition.END_TURN
-    defers_question = True
     interim_phase = Phase.LOOKING
 
     picture: Image
@@ -115,7 +114,6 @@ class EndFoundTurn(TableCommand, frozen=True):
     """End the turn of the player to move automatically, with a play that was captured while the board was at rest."""
 
     transition = Transition.END_TURN
-    defers_question = True
 
     capture: AdvanceCapture
 
@@ -133,7 +131,6 @@ class PassTurn(TableCommand, frozen=True):
     name = "pass"
     transition = Transition.PASS
     operation_id = "pass_turn"
-    defers_question = True
 
     def run(self, context: CommandContext) -> None:
         """Record the pass."""
@@ -151,7 +148,6 @@ class ExchangeTiles(TableCommand, frozen=True):
     transition = Transition.EXCHANGE
     operation_id = "exchange"
     schema_name = "ExchangeOrder"
-    defers_question = True
 
     count: Annotated[int, Meta(ge=1, le=20)]
 
@@ -175,7 +171,6 @@ class EnterBoard(TableCommand, frozen=True):
     transition = Transition.CORRECT
     operation_id = "enter_board"
     schema_name = "BoardOrder"
-    defers_question = True
 
     rows: BoardRows
 
@@ -215,15 +210,15 @@ class ChallengePlay(TableCommand, frozen=True):
     transition = Transition.CHALLENGE
     operation_id = "challenge"
 
-    def is_question_deferred(self, context: CommandContext) -> bool:
-        """Return True. Raises `CommandRefusedError` while a play is not recorded because its question is open.
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `DEFER`. Raises `CommandRefusedError` while a play is not recorded because its question is open.
 
         The players mean that play, and the last recorded play is the one before it.
         """
         question = context.controller.open_question
         if question is not None and not question.chosen_counts and any(map(filter_plays, question.answers)):
             raise make_refusal("answer-first")
-        return True
+        return QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Decide the challenge, or ask the players; refuse the command if there is no play to challenge.
@@ -264,9 +259,10 @@ class DecideChallenge(TableCommand, frozen=True):
     upheld: bool
     player: PlayerNumber | None = None
 
-    def is_question_deferred(self, context: CommandContext) -> bool:
-        """Return True unless the command restores a play that was withdrawn: the open question is about this play."""
-        return self.upheld or context.controller.game.rules.challenge is not ChallengeRule.VOID
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `CLOSE` if the command restores a play that was withdrawn: the open question is about this play."""
+        is_restored = not self.upheld and context.controller.game.rules.challenge is ChallengeRule.VOID
+        return QuestionEffect.CLOSE if is_restored else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Record the outcome; refuse the command unless the last turn is a play or the outcome of a challenge."""
