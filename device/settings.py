@@ -43,6 +43,7 @@ from device.settings_document import (
 from device.storage.picture_limits import PictureLimits
 from engine.board import layout_names
 from engine.errors import RulesError, TilekeeperError
+from engine.limits import MAX_PORT
 from engine.rules import MAX_PLAYERS, MIN_PLAYERS, PRESETS
 from engine.tiles import playable_tile_set_names, tile_set_names
 
@@ -67,7 +68,7 @@ AUTO_RANGE_S = (3, 120)
 """Smallest and largest allowed value of `TableSettings.auto_seconds`, the time without motion that ends a turn, in
 seconds. The smallest value is three, because many players pause for up to three seconds while they place tiles."""
 _CHALLENGES = ("", *RULE_CHOICES["challenge"].values)
-_PORT = Meta(extra={"range": (1, 65535)})
+_PORT = Meta(extra={"range": (1, MAX_PORT)})
 
 
 class SettingsError(TilekeeperError):

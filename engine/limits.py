@@ -99,6 +99,8 @@ SEND_TIMEOUT_S: Final = 10.0
 
 # Connections to the web server
 
+MAX_PORT: Final = 65_535
+"""Largest port number of TCP: its header has 16 bits for the port."""
 MAX_CONNECTIONS: Final = 1024
 """Maximum number of connections of all clients.
 

@@ -20,6 +20,7 @@ from device.cli.options import ensure_data_folder
 from device.cli.output import print_line
 from device.cli.page import announce_pairing, find_page_addresses
 from device.storage.errors import StoreError
+from engine.limits import MAX_PORT
 
 if TYPE_CHECKING:
     from device.hall.receiving.receiver import HallReceiver
@@ -29,7 +30,6 @@ HELP = "show all tables of a club or tournament on one page"
 DEFAULT_PORT = 8090
 _FILE_NAME = "hall.db"
 _MAX_PAIRINGS_BYTES = 1_000_000
-_MAX_PORT = 65535
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
         raise UserError("The library for MQTT is missing. Install it with pip install 'tilekeeper[hall]'.")
     if not args.broker and not args.demo:
         raise UserError("Give the address of the broker with --broker, or try --demo.")
-    if not 1 <= args.broker_port <= _MAX_PORT:
-        raise UserError(f"--broker-port {args.broker_port}: Enter 1 to {_MAX_PORT}.")
+    if not 1 <= args.broker_port <= MAX_PORT:
+        raise UserError(f"--broker-port {args.broker_port}: Enter 1 to {MAX_PORT}.")
     if args.delay is not None and not 0 <= args.delay <= MAX_DELAY_S:
         raise UserError(f"--delay {args.delay:g}: Enter 0 to {MAX_DELAY_S:.0f} seconds.")
     ended = threading.Event()

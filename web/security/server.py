@@ -23,7 +23,7 @@ from a2wsgi import WSGIMiddleware
 from flask import Flask
 
 from engine.errors import TilekeeperError
-from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS, MAX_SECURE_CONNECTIONS
+from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS, MAX_PORT, MAX_SECURE_CONNECTIONS
 from web.security.limits import ConnectionLimiter, RequestGate, limit_send_time, make_protocol_class
 from web.security.listener import LimitedListener
 from web.streams import AsgiApp, deliver_events
@@ -186,8 +186,8 @@ def create_listening_socket(host: str, port: int) -> socket.socket:
 
     Raises `PortInUseError`, `OSError`.
     """
-    if not 0 <= port <= 65535:
-        raise OSError(errno.EINVAL, f"no port {port}: choose one from 1 to 65535")
+    if not 0 <= port <= MAX_PORT:
+        raise OSError(errno.EINVAL, f"no port {port}: choose one from 1 to {MAX_PORT}")
     both = not host and socket.has_dualstack_ipv6()
     try:
         listening = socket.create_server(
