@@ -46,9 +46,8 @@ _OPENING_PHASES = (DRAWING, TURN)
 _TURN_OR_CHALLENGE = (TURN, CHALLENGE)
 
 
-def _make_turn_transitions(**more: tuple[Phase, ...]) -> Mapping[Transition, tuple[Phase, ...]]:
-    """Return the transitions of a phase in which a player has the turn; `more` are further transitions of the phase."""
-    return {
+_TURN_TRANSITIONS: Mapping[Transition, tuple[Phase, ...]] = MappingProxyType(
+    {
         Transition.START: _OPENING_PHASES,
         Transition.RESUME: _RESUMABLE_PHASES,
         Transition.DRAW: _OPENING_PHASES,
@@ -61,8 +60,9 @@ def _make_turn_transitions(**more: tuple[Phase, ...]) -> Mapping[Transition, tup
         Transition.REVEAL_RACK: _TURN_OR_CHALLENGE,
         Transition.PAUSE: (PAUSED,),
         Transition.END_GAME: (ENDED,),
-        **{Transition[name]: phases for name, phases in more.items()},
     }
+)
+"""The transitions of all phases in which a player has the turn."""
 
 
 TRANSITIONS: Mapping[Phase, Mapping[Transition, tuple[Phase, ...]]] = MappingProxyType(
@@ -79,9 +79,9 @@ TRANSITIONS: Mapping[Phase, Mapping[Transition, tuple[Phase, ...]]] = MappingPro
             Transition.PAUSE: (PAUSED,),
             Transition.END_GAME: (ENDED,),
         },
-        TURN: _make_turn_transitions(),
-        QUESTION: _make_turn_transitions(ANSWER=TURN_PHASES, CHALLENGE=(TURN, QUESTION)),
-        CHALLENGE: _make_turn_transitions(CHALLENGE=(TURN, QUESTION)),
+        TURN: _TURN_TRANSITIONS,
+        QUESTION: {**_TURN_TRANSITIONS, Transition.ANSWER: TURN_PHASES, Transition.CHALLENGE: (TURN, QUESTION)},
+        CHALLENGE: {**_TURN_TRANSITIONS, Transition.CHALLENGE: (TURN, QUESTION)},
         LOOKING: {Transition.CAPTURE_DONE: TURN_PHASES},
         PAUSED: {
             Transition.START: _OPENING_PHASES,
