@@ -189,13 +189,13 @@ class BoardCamera:
         return upright, after
 
     def renew_memory(self, last: Capture, tiles: Collection[str]) -> None:
-        """Read all squares of the last picture again if the next picture would otherwise be read completely.
+        """Read all squares of the last picture again, so that the next picture need not be read completely.
 
         This is done between two turns, so that no press waits for it. `last` is the last confirmed reading. If its
         board is read differently this time, the memory is not renewed, and the next picture is read completely.
         """
         tracker, board = self.tracker, last.reading.board
-        if tracker.corners is not last.reading.corners or not tracker.has_worn_memory:
+        if tracker.corners is not last.reading.corners:
             return
         reading, _ = self._read_with(replace(tracker, memory=None), last.frame.image, tiles)
         is_same = board is not None and reading.board is not None and reading.board.symbols == board.symbols

@@ -80,7 +80,9 @@ class AdvanceReader:
             self._future = self._worker.submit(self._capture, self._number, scene, game, context)
 
     def renew_memory(self, turn: TurnCapture) -> None:
-        """Prepare the reading of the next scene, after `turn` was recorded: see `BoardCamera.renew_memory`."""
+        """Renew the memory of the board, after `turn` was recorded, if the next picture would be read completely."""
+        if not self._board_camera.tracker.has_worn_memory:
+            return
         with self._lock:
             if not self._is_closed:  # the last command may end after `close`
                 self._worker.submit(self._renew_memory, Capture(turn.frame, turn.reading), turn.game)
@@ -139,8 +141,6 @@ class AdvanceReader:
         return capture
 
     def _renew_memory(self, last: Capture, game: Game) -> None:
-        if not self._board_camera.tracker.has_worn_memory:
-            return
         time.sleep(RENEWAL_DELAY_S)
         try:
             self._board_camera.renew_memory(last, game.tiles.letters)

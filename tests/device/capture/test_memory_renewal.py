@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from device.capture.board_camera import BoardCamera, Capture
+from device.session.game_controller import GameController
+from device.session.turns.advance_reader import AdvanceReader
+from device.session.turns.turn_capture import TurnCapture
+from device.storage.store import GameStore
+from engine.events import GameStarted
+from engine.game import Game
 from engine.reading import BoardReading
 from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
 from tests.support.fixed_locator import FixedLocator
 from tests.support.text_table import EMPTY_ROWS, TextTable
+from tests.support.waiting import until
 from vision.detection.location import BoardLocation
 from vision.recognition.memory import MAX_RECALLS
 from vision.recognition.reader import BoardReader
 from vision.rendering.simulated_table import SimulatedTable
 
 GERMAN = load_tile_set("de")
+GAME = Game.from_events([GameStarted(("Anna", "Ben"), tile_set="de")])
 QUARTZ = {(7, 5 + i): c for i, c in enumerate("QUARTZ")}
 
 
@@ -44,9 +55,21 @@ class Table:
         return [self.read() for _ in range(1 + MAX_RECALLS)][-1]
 
 
+def make_turn(last: Capture) -> TurnCapture:
+    return TurnCapture(last.frame, last.reading, GAME)
+
+
 @pytest.fixture
 def table() -> Table:
     return Table()
+
+
+@pytest.fixture
+def reader(table: Table) -> Iterator[AdvanceReader]:
+    with GameStore(":memory:") as store:
+        reader = AdvanceReader(table.camera, GameController(store, None, time.monotonic))
+        yield reader
+        reader.close()
 
 
 def test_picture_after_a_renewal_is_not_read_completely(table: Table) -> None:
@@ -57,11 +80,21 @@ def test_picture_after_a_renewal_is_not_read_completely(table: Table) -> None:
     assert sum(table.net.crop_counts) < len(QUARTZ)
 
 
-def test_memory_that_is_not_worn_is_not_renewed(table: Table) -> None:
-    last = [table.read() for _ in range(MAX_RECALLS)][-1]
-    table.net.crop_counts.clear()
-    table.camera.renew_memory(last, GERMAN.letters)
-    assert not table.net.crop_counts
+def test_worn_memory_is_renewed_after_a_turn(table: Table, reader: AdvanceReader) -> None:
+    reader.renew_memory(make_turn(table.read_until_worn()))
+    until(lambda: not table.camera.tracker.has_worn_memory)
+
+
+def test_memory_that_is_not_worn_is_not_renewed_after_a_turn(table: Table, reader: AdvanceReader) -> None:
+    reader.renew_memory(make_turn([table.read() for _ in range(MAX_RECALLS)][-1]))
+    assert not any(thread.name.startswith("ahead") for thread in threading.enumerate())
+
+
+def test_turn_recorded_after_the_end_renews_no_memory(table: Table, reader: AdvanceReader) -> None:
+    last = table.read_until_worn()
+    reader.close()
+    reader.renew_memory(make_turn(last))
+    assert table.camera.tracker.has_worn_memory
 
 
 def test_memory_is_kept_if_the_board_is_read_differently(table: Table) -> None:

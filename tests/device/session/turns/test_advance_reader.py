@@ -176,12 +176,3 @@ def test_thread_ends_with_the_session() -> None:
         threads = [thread for thread in threading.enumerate() if thread.name.startswith("ahead")]
         assert len(threads) == 1
     assert not any(thread.is_alive() for thread in threads)
-
-
-def test_turn_recorded_after_the_end_renews_no_memory(stepped: SteppedTable, session: TableSession) -> None:
-    rest(stepped, HORN)
-    capture = get_advance(session)
-    assert capture is not None
-    reader = session._background.advance_reader
-    reader.close()
-    reader.renew_memory(capture.turn)
