@@ -6,11 +6,14 @@ The filters format numbers, times and names, and list the squares of the board a
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
+from typing import Any
 
 from flask import Flask
+from jinja2 import Environment
+from markupsafe import Markup
 
 from device.session.clock import format_clock
 from device.session.messages import PICTURE_ANSWERS, START_FROM_HERE, Trouble
@@ -67,7 +70,26 @@ def register_filters(app: Flask, board_colours: str = "") -> None:
         actor=actor,
         board_colours=partial(choose_board_colours, board_colours),
     )
-    app.jinja_env.globals["size"] = BOARD_SIZE
+    app.jinja_env.globals.update(size=BOARD_SIZE, draw_squares=_make_board_drawer(app.jinja_env))
+
+
+def _make_board_drawer(environment: Environment) -> Callable[[Sequence[SquareView], str, Collection[int]], Markup]:
+    """Return a function that draws squares with a macro; squares that were drawn before come from a cache.
+
+    It takes the squares, the dialog that a tap on a square opens (empty: none), and the numbers of the squares that
+    open the dialog of the open question instead.
+    """
+    load_macros: Callable[[], Any] = cache(lambda: environment.get_template("parts/square.html").module)
+
+    @lru_cache(_MAX_CACHED_SQUARES)
+    def draw_square(square: SquareView, dialog: str) -> str:
+        return str(load_macros().draw_square(square, dialog))
+
+    def draw_squares(squares: Sequence[SquareView], dialog: str, asked: Collection[int]) -> Markup:
+        drawn = (draw_square(square, "question" if i in asked else dialog) for i, square in enumerate(squares))
+        return Markup("\n".join(drawn))
+
+    return draw_squares
 
 
 def signed(score: int) -> str:
