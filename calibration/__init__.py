@@ -11,13 +11,13 @@ table. A `ProfiledReader` applies a profile to every reading. With a path, the p
 ...     TableProfile(Path(folder) / "table.npz").examples
 ()
 
-`enrolment_rows` returns a layout with one tile of each letter, for enrolment of the tiles before the first game:
+`make_enrolment_rows` returns a layout with one tile of each letter, for enrolment of the tiles before the first game:
 
->>> "".join(enrolment_rows("QXZ")[7])
+>>> "".join(make_enrolment_rows("QXZ")[7])
 '..QXZ?.........'
 """
 
-from calibration.enrolment import EnrolmentCheck, check_enrolment, enrolment_rows
+from calibration.enrolment import EnrolmentCheck, check_enrolment, make_enrolment_rows
 from calibration.profile import ProfiledReader, ProfileError, TableProfile
 
 __all__ = [
@@ -26,5 +26,5 @@ __all__ = [
     "ProfiledReader",
     "TableProfile",
     "check_enrolment",
-    "enrolment_rows",
+    "make_enrolment_rows",
 ]

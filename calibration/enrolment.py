@@ -47,7 +47,7 @@ class EnrolmentCheck:
         return self.is_complete and not self.mismatched
 
 
-def enrolment_rows(letters: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+def make_enrolment_rows(letters: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Return the enrolment layout, 15 rows of 15 faces: each of `letters` once, then a blank, row by row.
 
     Raises ValueError if `letters` is empty, has duplicates, or has more letters than fit in five rows.

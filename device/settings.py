@@ -224,10 +224,10 @@ class Settings(_Section, frozen=True):
 
 def find_settings_file() -> Path | None:
     """Return the path of the settings file of this user or of this machine, or None if there is neither."""
-    return next((path for path in (user_settings_file(), SYSTEM_SETTINGS_FILE) if path.exists()), None)
+    return next((path for path in (find_user_settings_file(), SYSTEM_SETTINGS_FILE) if path.exists()), None)
 
 
-def user_settings_file() -> Path:
+def find_user_settings_file() -> Path:
     """Return the path of the user's settings file (XDG base directories).
 
     This file takes precedence over `SYSTEM_SETTINGS_FILE`.

@@ -58,20 +58,20 @@ def mix_colours(colour: str, ground: str, share: float) -> str:
 
 def choose_ink(ground: str) -> str:
     """Return the text colour (dark or light) with the higher contrast to the background `ground`."""
-    return max(_INKS, key=lambda ink: contrast_ratio(ink, ground))
+    return max(_INKS, key=lambda ink: compute_contrast(ink, ground))
 
 
 def ensure_contrast(ground: str) -> str:
     """Return a background close to `ground` with enough contrast to small text (WCAG 2.2, 1.4.3)."""
-    while contrast_ratio(ink := choose_ink(ground), ground) < _MIN_CONTRAST:
+    while compute_contrast(ink := choose_ink(ground), ground) < _MIN_CONTRAST:
         other_ink = _INKS[0] if ink == _INKS[1] else _INKS[1]
         ground = mix_colours(ground, other_ink, _CONTRAST_STEP)
     return ground
 
 
-def contrast_ratio(one: str, other: str) -> float:
+def compute_contrast(one: str, other: str) -> float:
     """Return the contrast ratio of two colours, 1 to 21 (WCAG 2.2)."""
-    darker, lighter = sorted((_luminance(one), _luminance(other)))
+    darker, lighter = sorted((_compute_luminance(one), _compute_luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
@@ -79,7 +79,7 @@ def _parse_channels(colour: str) -> tuple[int, ...]:
     return tuple(bytes.fromhex(colour.removeprefix("#")))
 
 
-def _luminance(colour: str) -> float:
+def _compute_luminance(colour: str) -> float:
     """Return the relative luminance of a colour, 0 to 1 (WCAG 2.2)."""
     red, green, blue = (_linearise(channel / 255) for channel in _parse_channels(colour))
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue

@@ -106,7 +106,7 @@ class Replay:
         # Words are not looked up again: the word list may be deleted, but the page still shows the name of the list.
         return replace(build_snapshot(self.game, None), lexicon=self.game.start_event.lexicon, lexicon_advises=False)
 
-    def state_after(self, turn: int) -> TableSnapshot:
+    def build_state_after(self, turn: int) -> TableSnapshot:
         """Return the state of the game after `turn` turns (0: the empty board)."""
         end = self._final_state
         if turn >= self.turn_count:
@@ -127,7 +127,7 @@ class Replay:
             end_due=False,
         )
 
-    def picture_name(self, turn: int) -> str:
+    def find_picture_name(self, turn: int) -> str:
         """Return the name of a turn's picture, or an empty string if the turn has none."""
         event = self.picture_events[turn - 1] if turn else None
         return "" if event is None else f"{self.line.number}-{event}"

@@ -8,7 +8,7 @@ from flask import Blueprint, Response, abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
 from web.i18n import texts
-from web.security.pairing import Pairing, current_client
+from web.security.pairing import Pairing, find_current_client
 
 A_DAY = "private, max-age=86400"
 FOR_EVER = "private, max-age=31536000, immutable"
@@ -44,12 +44,12 @@ def render_dialog(name: str, **values: object) -> Response:
 
 def require_pairing(routes: Blueprint, pairing: Pairing) -> None:
     """Answer requests of unpaired phones with the pairing form, on every route of a blueprint."""
-    routes.before_request(lambda: None if current_client(pairing) else render_dialog("pair"))
+    routes.before_request(lambda: None if find_current_client(pairing) else render_dialog("pair"))
 
 
 def require_admin(pairing: Pairing) -> Response | None:
     """Return a refusal unless the client is the admin (the device that was paired first), otherwise None."""
-    client = current_client(pairing)
+    client = find_current_client(pairing)
     if client is None:
         return render_dialog("pair")
     return None if client.admin else refuse(texts()("phones.only_first"), 403)

@@ -15,7 +15,7 @@ from typing import Final
 
 import numpy as np
 
-from calibration.evaluation.rendered_tables import RenderedTable, scene_rows
+from calibration.evaluation.rendered_tables import RenderedTable, list_scene_rows
 from engine.reading import HIDDEN, BoardReading, merge_readings
 from engine.tiles import load_tile_set
 from vision.recognition.reader import BoardReader
@@ -63,7 +63,7 @@ def count_verdicts(tables: int, pictures: int, fonts: Sequence[Path]) -> dict[st
         for scene in table.render_with_hands(0, pictures):
             board = reader.read(scene.image, letters, corners=scene.corners).board
             assert board is not None
-            faces = [face for row in scene_rows(scene) for face in row]
+            faces = [face for row in list_scene_rows(scene) for face in row]
             covered = scene.hidden.reshape(-1)
             for share, verdict in zip(covered, judge_squares(board, faces), strict=True):
                 if share > _MIN_COVERED_SHARE:

@@ -19,7 +19,7 @@ import cv2
 import numpy as np
 
 from calibration.evaluation.labelled_photos import load_photo_shots
-from calibration.evaluation.rendered_tables import Shot, scene_rows
+from calibration.evaluation.rendered_tables import Shot, list_scene_rows
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.tiles import load_tile_set
 from vision.recognition.reader import BoardReader
@@ -92,7 +92,7 @@ def bin_predictions(squares: Iterable[SquarePrediction]) -> tuple[Bin, ...]:
     return tuple(bins)
 
 
-def calibration_error(table: Sequence[Bin]) -> float:
+def compute_calibration_error(table: Sequence[Bin]) -> float:
     """Return the expected calibration error (ECE) of the bins (Guo et al., 2017), in 0..1."""
     total = sum(b.count for b in table)
     return sum(b.count * abs(b.confidence - b.accuracy) for b in table) / max(total, 1)
@@ -114,7 +114,7 @@ def format_report(name: str, squares: Sequence[SquarePrediction]) -> str:
     table = bin_predictions(squares)
     wrong = sum(not s.is_right for s in squares)
     lines = [
-        f"{name}: {len(squares)} squares, {wrong} wrong, mean distance {100 * calibration_error(table):.3f} %, "
+        f"{name}: {len(squares)} squares, {wrong} wrong, mean distance {100 * compute_calibration_error(table):.3f} %, "
         f"best temperature {fit_temperature(squares):.2f}",
         "    called          squares   confidence      right   expected error",
     ]
@@ -161,7 +161,7 @@ def render_shots(count: int) -> Iterator[Shot]:
 
     for number in range(count):
         scene = draw_numbered_scene(number, VALIDATION_SEED)
-        yield Shot(str(number), "drawn", str(number), scene.image, scene.corners, scene_rows(scene), "en")
+        yield Shot(str(number), "drawn", str(number), scene.image, scene.corners, list_scene_rows(scene), "en")
 
 
 def read_shots(shots: Iterable[Shot]) -> Iterator[SquarePrediction]:

@@ -75,7 +75,7 @@ class RenderedTable:
             shown = dict(list(labels.items())[: round(len(labels) * k / pictures)])
             scene = compose_scene(rng, setting, shown, values=self._values, placed_tiles=placed[: len(shown)])
             name = f"{self.name}, game {number}, picture {k}"
-            yield Shot(name, self.name, str(number), scene.image, scene.corners, scene_rows(scene), self.language)
+            yield Shot(name, self.name, str(number), scene.image, scene.corners, list_scene_rows(scene), self.language)
 
     def render_with_hands(self, number: int, pictures: int) -> Iterator[Scene]:
         """Render `pictures` scenes of the final board of game `number`, each with a hand at a random place."""
@@ -120,6 +120,6 @@ class RenderedTable:
         return SceneSetting(board, tiles, replace(light, motion_blur=0.0), camera, art, table, thickness, grain)
 
 
-def scene_rows(scene: Scene) -> tuple[tuple[str, ...], ...]:
+def list_scene_rows(scene: Scene) -> tuple[tuple[str, ...], ...]:
     """Return the true faces on the board of a rendered scene, 15 rows of 15; `.` for an empty square."""
     return tuple(tuple(symbol or EMPTY for symbol in row) for row in scene.labels)

@@ -208,7 +208,7 @@ class PiCamera(Closeable):
         while True:
             request = camera.capture_request(wait=FRAME_TIMEOUT_S)
             try:
-                if exposure_start_ns(request.get_metadata()) >= earliest_ns or self._clock() >= end:
+                if read_exposure_start_ns(request.get_metadata()) >= earliest_ns or self._clock() >= end:
                     form = camera.camera_configuration()[stream]
                     return convert(request.make_array(stream), str(form["format"]), form["size"])
             finally:
@@ -315,7 +315,7 @@ def to_luma(array: Array, form: str, size: tuple[int, int]) -> Image:
     return np.asarray(cv2.cvtColor(to_bgr(array, form, size), cv2.COLOR_BGR2GRAY), np.uint8)
 
 
-def exposure_start_ns(metadata: Mapping[str, Any]) -> float:
+def read_exposure_start_ns(metadata: Mapping[str, Any]) -> float:
     """Return the start of a picture's exposure in ns of the monotonic clock; infinity if it is unknown."""
     if "SensorTimestamp" not in metadata or "ExposureTime" not in metadata:
         return float("inf")

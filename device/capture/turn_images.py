@@ -58,7 +58,7 @@ class TurnImages:
         """Return a copy of these images in which `picture` is the name of the crop (in `view`)."""
         return replace(self, view=replace(self.view, picture=picture))
 
-    def jpegs(self) -> dict[str, bytes]:
+    def list_jpegs(self) -> dict[str, bytes]:
         """Return the JPEG data of the images by their kind in the store (`photo`, `board`)."""
         return {"photo": self.photo, "board": self.crop}
 

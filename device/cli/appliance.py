@@ -21,7 +21,7 @@ from device.catalogue import get_text
 from device.cli import UserError
 from device.cli.doctor import describe_machine, find_program_version
 from device.cli.listeners import make_game_end_listener, make_refusal_listener
-from device.cli.options import ensure_data_folder, make_lexicon_finder, own_lexicon_path, prepare_game
+from device.cli.options import ensure_data_folder, find_own_lexicon, make_lexicon_finder, prepare_game
 from device.cli.output import print_line
 from device.cli.page import announce_wifi, find_page_addresses, open_page
 from device.panel.gpio import may_have_pins
@@ -38,7 +38,7 @@ from device.settings_checks import find_unusable_setting
 from device.settings_editor import SettingsEditor, SettingsFile
 from device.storage.backups import BACKUP_FOLDER, BackupTask
 from device.storage.fallback import FallbackStore
-from device.storage.lexicons import NO_LEXICON, default_cache_dir
+from device.storage.lexicons import NO_LEXICON, find_cache_folder
 from device.storage.recovery import open_store
 from device.storage.shown_pictures import StoredPictureRecord
 from device.storage.store import GameStore, StoreError
@@ -255,7 +255,7 @@ class Appliance:
         def read_seconds_left(player: int) -> float | None:
             clock = session.state.clock
             # The display may still show a player of the game before.
-            return None if clock is None or player >= len(clock.used) else clock.left(player, time.monotonic())
+            return None if clock is None or player >= len(clock.used) else clock.compute_left(player, time.monotonic())
 
         def read_pairing_details() -> PairingDetails:
             from device.panel.pairing_display import make_pairing_details  # only a table with displays needs it
@@ -319,9 +319,9 @@ class Appliance:
             session,
             store=store,
             pairing=pairing,
-            own_lexicon=own_lexicon_path(self._settings.game),
+            own_lexicon=find_own_lexicon(self._settings.game),
             host_info=host,
-            template_cache=default_cache_dir() / TEMPLATE_FOLDER,
+            template_cache=find_cache_folder() / TEMPLATE_FOLDER,
         )
 
     def open_settings(self, store: GameStore) -> SettingsAccess | None:
@@ -339,7 +339,7 @@ class Appliance:
             threading.Timer(RESTART_DELAY_S, self.ended.set).start()
 
         def find_new_version() -> str:
-            return find_newer_version(default_cache_dir()) if self._settings.page.new_versions else ""
+            return find_newer_version(find_cache_folder()) if self._settings.page.new_versions else ""
 
         return SettingsAccess(
             SettingsEditor(self._settings_file, self._settings, apply, find_unusable_setting),

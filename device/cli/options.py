@@ -31,7 +31,7 @@ from device.settings import (
     find_settings_file,
     load_settings,
 )
-from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
+from device.storage.lexicons import NO_LEXICON, find_cache_folder, open_lexicon
 from engine.board import layout_names
 from engine.errors import NotationError, RulesError
 from engine.events import GameStarted
@@ -138,7 +138,7 @@ def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
     )
     try:
         Game.from_events([started])
-        lexicon = open_lexicon(game.lexicon, game.tiles, default_cache_dir())
+        lexicon = open_lexicon(game.lexicon, game.tiles, find_cache_folder())
     except RulesError as error:
         raise UserError(f"--players {','.join(game.players)}: {error}") from None
     except (LexiconError, NotationError) as error:
@@ -180,10 +180,10 @@ def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon |
     def find_lexicon(started: GameStarted) -> Lexicon | None:
         if started.lexicon is None:
             return None
-        own = own_lexicon_path(game)
+        own = find_own_lexicon(game)
         for choice in ([str(own)] if own else []) + [None]:
             try:
-                found = open_lexicon(choice, started.tile_set, default_cache_dir())
+                found = open_lexicon(choice, started.tile_set, find_cache_folder())
             except LexiconError:
                 continue  # try the next list
             if found is not None and found.name == started.lexicon:
@@ -193,7 +193,7 @@ def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon |
     return find_lexicon
 
 
-def own_lexicon_path(game: GameSettings) -> Path | None:
+def find_own_lexicon(game: GameSettings) -> Path | None:
     """Return the path of the word list in the settings, or None if the settings do not name a file."""
     return None if game.lexicon in (None, NO_LEXICON) else Path(game.lexicon).expanduser()
 

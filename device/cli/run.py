@@ -28,7 +28,7 @@ from device.cli.options import (
     make_profiled_reader,
     merge_game_settings,
 )
-from device.settings import Settings, find_settings_file, user_settings_file
+from device.settings import Settings, find_settings_file, find_user_settings_file
 from device.settings_editor import SettingPath, SettingsFile
 from device.system.start_record import StartRecord
 
@@ -95,7 +95,7 @@ def has_game_options(args: argparse.Namespace) -> bool:
 def make_settings_file(args: argparse.Namespace) -> SettingsFile:
     """Return the settings file that the page may change, with a list of the settings that options replace."""
     given = {path: f"--{name}" for name, path in OVERRIDABLE_SETTINGS.items() if getattr(args, name, None) is not None}
-    return SettingsFile(args.settings or find_settings_file() or user_settings_file(), given)
+    return SettingsFile(args.settings or find_settings_file() or find_user_settings_file(), given)
 
 
 def make_start_record() -> StartRecord:

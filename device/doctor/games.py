@@ -88,7 +88,7 @@ def _check_file_system(system: System, subject: Subject, folder: Path) -> Iterat
 
 
 def _check_free_space(system: System, subject: Subject, folder: Path) -> Iterator[Finding]:
-    free = system.free_bytes(folder)
+    free = system.measure_free_bytes(folder)
     if free is None:
         return
     if free < MIN_FREE_BYTES:

@@ -14,10 +14,10 @@ from device.settings import (
     GameSettings,
     Settings,
     SettingsError,
+    find_user_settings_file,
     load_settings,
-    user_settings_file,
 )
-from device.storage.lexicons import default_cache_dir
+from device.storage.lexicons import find_cache_folder
 from device.system.new_version import find_installed_version, find_newer_version
 
 REINSTALL = "sudo ./systemd/install.sh in the folder of Tilekeeper"
@@ -51,8 +51,8 @@ def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Setti
     """
     subject = Subject("settings")
     path = named or system.path(SYSTEM_SETTINGS_FILE)
-    if named is None and path == SYSTEM_SETTINGS_FILE and not path.exists() and user_settings_file().exists():
-        path = user_settings_file()  # run from a checkout, without an installed service
+    if named is None and path == SYSTEM_SETTINGS_FILE and not path.exists() and find_user_settings_file().exists():
+        path = find_user_settings_file()  # run from a checkout, without an installed service
     if named is None and not path.exists():
         return Settings(), subject.note(f"there is no {SYSTEM_SETTINGS_FILE}: the defaults are used")
     try:
@@ -116,7 +116,7 @@ def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
         )
         return
     try:
-        lexicon = open_lexicon(game.lexicon, game.tiles, default_cache_dir())
+        lexicon = open_lexicon(game.lexicon, game.tiles, find_cache_folder())
     except LexiconError as error:
         yield subject.fault(str(error), "name another file as game.lexicon in the settings file")
         return
@@ -139,7 +139,7 @@ def check_update(system: System, settings: Settings) -> Iterator[Finding]:
     installed, newest = versions.get("Installed", "(none)"), versions.get("Candidate", "(none)")
     if "(none)" not in (installed, newest) and installed != newest:
         yield Subject("version").note(f"{installed} is installed, and {newest} is available", "sudo apt upgrade")
-    if settings.page.new_versions and (newer := find_newer_version(default_cache_dir())):
+    if settings.page.new_versions and (newer := find_newer_version(find_cache_folder())):
         yield Subject("version").note(f"version {newer} was released", "get it as you got this one (docs/pi.md)")
 
 

@@ -119,7 +119,7 @@ class System:
         """Return True if Python can find the module; the module is not imported."""
         return PathFinder.find_spec(name, self._modules) is not None
 
-    def free_bytes(self, name: str | Path) -> int | None:
+    def measure_free_bytes(self, name: str | Path) -> int | None:
         """Return the free bytes on the file system of a folder, or None if unknown; the folder need not exist."""
         folder = self.path(name)
         while not folder.exists() and folder != folder.parent:

@@ -163,7 +163,7 @@ def make_state_message(
     """
     clock = None
     if state.clock:
-        used = tuple(round(state.clock.used_by(player, now), 1) for player in range(len(state.clock.used)))
+        used = tuple(round(state.clock.compute_used(player, now), 1) for player in range(len(state.clock.used)))
         clock = TableClock(state.clock.limit, used, state.clock.running, state.clock.paused)
     message = TableState(
         table=table,

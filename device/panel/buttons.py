@@ -227,7 +227,7 @@ class GestureDetector:
     @property
     def deadline(self) -> float:
         """Time at which the next gesture, such as a hold, is complete without a further edge, or infinity."""
-        return min(self._button_deadline(button) for button in self._contacts)
+        return min(self._find_button_deadline(button) for button in self._contacts)
 
     @property
     def is_holding(self) -> bool:
@@ -284,7 +284,7 @@ class GestureDetector:
         contact.down = contact.is_hold_possible = contact.stuck = False
         return gestures
 
-    def _button_deadline(self, button: Button) -> float:
+    def _find_button_deadline(self, button: Button) -> float:
         contact = self._contacts[button]
         if not contact.down:
             return inf

@@ -1,6 +1,6 @@
 """Compute the lights and the buzzer from snapshots of the table.
 
-`lights_of` returns the `Lights` (colours and rhythms) for a snapshot; `levels_at` returns the levels of the pins
+`find_lights` returns the `Lights` (colours and rhythms) for a snapshot; `compute_levels` returns the levels of the pins
 (`OutputLevels`) for these lights at a moment. All functions are pure. Red and green lights also differ in rhythm, for
 players who cannot distinguish the two colours.
 """
@@ -47,12 +47,12 @@ class Light:
     colour: Colour = Colour.OFF
     rhythm: Rhythm = Rhythm.STEADY
 
-    def brightness_at(self, elapsed: float) -> RGB:
+    def find_brightness(self, elapsed: float) -> RGB:
         """Return the brightness `elapsed` seconds after the light was switched on."""
         lit, _ = self._find_blink_phase(elapsed)
         return self.colour.value if lit else Colour.OFF.value
 
-    def next_change(self, elapsed: float) -> float:
+    def find_next_change(self, elapsed: float) -> float:
         """Return the time of the light's next change, in seconds since it was switched on.
 
         If the light is steady or off, return infinity.
@@ -148,7 +148,7 @@ class Signal:
                 return index % 2 == 0
         return False
 
-    def next_change(self, elapsed: float) -> float:
+    def find_next_change(self, elapsed: float) -> float:
         """Return the time of the buzzer's next change or of the signal's end, in seconds since the signal began."""
         ends = [sum(self.beeps[: n + 1]) for n in range(len(self.beeps))]
         return min((end for end in (*ends, self.seconds) if end > elapsed), default=inf)
@@ -203,28 +203,28 @@ def find_status(state: TableSnapshot) -> PanelStatus:
     return PanelStatus.READY if last is None else PanelStatus.SCORED
 
 
-def lights_of(state: TableSnapshot) -> Lights:
+def find_lights(state: TableSnapshot) -> Lights:
     """Return the lights for a snapshot. If the turn may be over, the light of the player to move blinks."""
     return Lights(
-        STATUS_LIGHTS[find_status(state)], tuple(_player_light(state, player) for player in range(MAX_PLAYERS))
+        STATUS_LIGHTS[find_status(state)], tuple(_find_player_light(state, player) for player in range(MAX_PLAYERS))
     )
 
 
-def levels_at(lights: Lights, elapsed: float, *, buzzer: bool = False) -> OutputLevels:
+def compute_levels(lights: Lights, elapsed: float, *, buzzer: bool = False) -> OutputLevels:
     """Return the levels of the output pins `elapsed` seconds after these lights were switched on."""
-    players = tuple(any(light.brightness_at(elapsed)) for light in lights.players)
-    return OutputLevels(lights.status.brightness_at(elapsed), players, buzzer)
+    players = tuple(any(light.find_brightness(elapsed)) for light in lights.players)
+    return OutputLevels(lights.status.find_brightness(elapsed), players, buzzer)
 
 
-def next_change(lights: Lights, elapsed: float) -> float:
+def find_next_change(lights: Lights, elapsed: float) -> float:
     """Return the time of the next change of any light, in seconds since the lights were switched on.
 
     If no light blinks, return infinity.
     """
-    return min(light.next_change(elapsed) for light in (lights.status, *lights.players))
+    return min(light.find_next_change(elapsed) for light in (lights.status, *lights.players))
 
 
-def _player_light(state: TableSnapshot, player: int) -> Light:
+def _find_player_light(state: TableSnapshot, player: int) -> Light:
     if player in state.winners:
         return Light(Colour.WHITE, Rhythm.SLOW)
     if player != state.turn_of:

@@ -15,10 +15,10 @@ from device.panel.lights import (
     OutputLevels,
     PanelStatus,
     Signal,
+    compute_levels,
+    find_lights,
+    find_next_change,
     find_status,
-    levels_at,
-    lights_of,
-    next_change,
 )
 from device.session.snapshot import TableSnapshot
 from device.session.threads import Listeners
@@ -51,7 +51,7 @@ class PanelOutputs:
 
         `show_levels` sets the pins; it is None if only the page has lights. `clock` returns seconds.
         """
-        self.view = PanelView(find_status(state), lights_of(state))
+        self.view = PanelView(find_status(state), find_lights(state))
         """The current state of the panel, for the page."""
         self.listeners = Listeners[PanelView]()
         """Listeners that are called with each new view."""
@@ -84,7 +84,7 @@ class PanelOutputs:
         if self._signal and now - self._signal_time >= self._signal.seconds:
             self._signal = None
         status = PanelStatus.OFF if self._is_switching_off else find_status(state)
-        lights = Lights(STATUS_LIGHTS[status]) if self._is_switching_off else lights_of(state)
+        lights = Lights(STATUS_LIGHTS[status]) if self._is_switching_off else find_lights(state)
         signal = self._signal or (HOLDING_SIGNAL if gestures.is_holding else None)
         lights = signal.overlay_on(lights) if signal else lights
         if lights != self.view.lights:
@@ -93,7 +93,7 @@ class PanelOutputs:
         self._publish(PanelView(status, lights, message, gestures.stuck_buttons, felt))
         if self._show_levels:
             is_sounding = self._signal is not None and self._signal.is_sounding(now - self._signal_time)
-            levels = levels_at(lights, now - self._lights_time, buzzer=is_sounding)
+            levels = compute_levels(lights, now - self._lights_time, buzzer=is_sounding)
             if levels != self._levels:
                 self._show_levels(levels)
                 self._levels = levels
@@ -105,9 +105,9 @@ class PanelOutputs:
         if self.view.message:
             ends.append(self._message_time + MESSAGE_DURATION_S)
         if self._signal:
-            ends.append(self._signal_time + self._signal.next_change(self._clock() - self._signal_time))
+            ends.append(self._signal_time + self._signal.find_next_change(self._clock() - self._signal_time))
         if self._show_levels:
-            ends.append(self._lights_time + next_change(self.view.lights, self._clock() - self._lights_time))
+            ends.append(self._lights_time + find_next_change(self.view.lights, self._clock() - self._lights_time))
         return min(ends)
 
     def _publish(self, view: PanelView) -> None:

@@ -37,13 +37,13 @@ class ClockView:
     paused: bool = False
     since: float = 0.0
 
-    def used_by(self, player: int, now: float) -> float:
+    def compute_used(self, player: int, now: float) -> float:
         """Return the seconds that a player has used at time `now`."""
         return self.used[player] + (max(0.0, now - self.since) if player == self.running else 0.0)
 
-    def left(self, player: int, now: float) -> float:
+    def compute_left(self, player: int, now: float) -> float:
         """Return the seconds that a player has left at time `now`; negative in overtime."""
-        return self.limit - self.used_by(player, now)
+        return self.limit - self.compute_used(player, now)
 
 
 def format_clock(seconds: float) -> str:

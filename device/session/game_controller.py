@@ -175,7 +175,7 @@ class GameController:
             stored_name = f"{log.number}-{log.length + len(timed) - 1}"
             self.show_images(images.with_name(stored_name) if events else images)
         if events:
-            self._record(timed, lambda: log.append_press(timed, images.jpegs() if images else {}))
+            self._record(timed, lambda: log.append_press(timed, images.list_jpegs() if images else {}))
             if closed := self.memory.close_corrected_questions(self.game):
                 self.extend_last_press(closed)
         return events

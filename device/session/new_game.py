@@ -21,7 +21,7 @@ from device.session.rule_choices import (
     make_rules,
     read_choice,
 )
-from device.storage.lexicons import NO_LEXICON, default_cache_dir, open_lexicon
+from device.storage.lexicons import NO_LEXICON, find_cache_folder, open_lexicon
 from engine.board import layout_names
 from engine.errors import NotationError, RulesError
 from engine.events import GameStarted
@@ -98,7 +98,7 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
     lexicon_choices = {OWN_LEXICON: str(own_lexicon), NO_LEXICON: NO_LEXICON, SHIPPED_LEXICON: None}
     levels = _select_taken_seats(seats, request.levels) if any(request.levels) else ()
     try:
-        words = open_lexicon(lexicon_choices[kind], tiles, default_cache_dir())
+        words = open_lexicon(lexicon_choices[kind], tiles, find_cache_folder())
         started = GameStarted(
             players,
             make_rules(RuleChoice(choices, request.variations, levels)),

@@ -170,7 +170,7 @@ class TableSession(Closeable):
         """Raise `TimeoutError` if the reading of a turn makes no progress."""
         self._turn_worker.check_progress()
 
-    def picture(self, name: str) -> bytes | None:
+    def find_picture(self, name: str) -> bytes | None:
         """Return a picture of the rectified board or of a question (JPEG data) by its name in a snapshot.
 
         Return None if there is no such picture. Raises `StoreError`.

@@ -171,7 +171,7 @@ def save_uploaded_list(name: str, data: bytes, folder: Path, tiles: TileSet, cac
     return path
 
 
-def default_cache_dir() -> Path:
+def find_cache_folder() -> Path:
     """Return the user's folder for the cache of compiled word lists (XDG base directories)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tilekeeper"
 

@@ -66,7 +66,7 @@ class Voice(Closeable):
 
     def _on_state(self, state: TableSnapshot) -> None:
         """Queue a text about the changes since the last snapshot; called on the session's thread."""
-        catalogue = load_catalogue(language_of(state.tile_set))
+        catalogue = load_catalogue(find_language(state.tile_set))
         if state.phase is Phase.LOOKING:
             return
         if text := describe_change(self._last_state, state, catalogue):
@@ -113,9 +113,9 @@ def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalo
     elif (now.question and now.question != before.question) or (now.end_due and not before.end_due):
         sentences.append(catalogue.format("voice.question"))  # the end is proposed: the page shows the choice
     elif (turn := _find_turn(now)) and turn != _find_turn(before):
-        sentences.append(catalogue.format("voice.turn", _spoken_name(now, turn[1])))
+        sentences.append(catalogue.format("voice.turn", _shorten_name(now, turn[1])))
     elif now.turn_of is not None and now.sight is Sight.TURN_OVER and before.sight is not Sight.TURN_OVER:
-        sentences.append(catalogue.format("voice.turn-over", _spoken_name(now, now.turn_of)))
+        sentences.append(catalogue.format("voice.turn-over", _shorten_name(now, now.turn_of)))
     return " ".join(filter(None, sentences))
 
 
@@ -124,10 +124,10 @@ def format_turn_kind(kind: str, tiles: str) -> str:
 
     Small displays show this word for turns without a play.
     """
-    return load_catalogue(language_of(tiles)).format(f"voice.short.{kind}")
+    return load_catalogue(find_language(tiles)).format(f"voice.short.{kind}")
 
 
-def language_of(tiles: str) -> str:
+def find_language(tiles: str) -> str:
     """Return the language of a tile set: the part of its name before `_`."""
     return tiles.partition("_")[0]
 
@@ -177,7 +177,7 @@ def _identify_turn(turn: TurnView) -> tuple[int, str, str, str]:
 def _describe_turn(state: TableSnapshot, turn: TurnView, catalogue: Catalogue) -> str:
     bingo = turn.kind == "play" and turn.bonus > 0
     key = "voice.bingo" if bingo else f"voice.{turn.kind}"
-    played = catalogue.format(key, _spoken_name(state, turn.player), turn.score)
+    played = catalogue.format(key, _shorten_name(state, turn.player), turn.score)
     wrong = [catalogue.format("voice.invalid", word.lower()) for word in turn.invalid_words]
     return " ".join([played, *wrong])
 
@@ -185,11 +185,11 @@ def _describe_turn(state: TableSnapshot, turn: TurnView, catalogue: Catalogue) -
 def _describe_winners(state: TableSnapshot, catalogue: Catalogue) -> str:
     if not state.winners:
         return ""
-    names = catalogue.format("voice.and").join(_spoken_name(state, player) for player in state.winners)
+    names = catalogue.format("voice.and").join(_shorten_name(state, player) for player in state.winners)
     total = state.players[state.winners[0]].total
     return catalogue.format("voice.won" if len(state.winners) == 1 else "voice.drawn", names, total)
 
 
-def _spoken_name(state: TableSnapshot, player: int) -> str:
+def _shorten_name(state: TableSnapshot, player: int) -> str:
     """Return a player's name on one line, shortened to `MAX_NAME_LENGTH` characters."""
     return " ".join(state.players[player].name.split())[:MAX_NAME_LENGTH]

@@ -129,8 +129,8 @@ class RaspberryPi(System):
     def take_picture(self, source: str) -> Image:  # noqa: ARG002 (there is one camera)
         return self.view
 
-    def free_bytes(self, name: str | Path) -> int | None:
-        return super().free_bytes(name) if self.room is None else self.room
+    def measure_free_bytes(self, name: str | Path) -> int | None:
+        return super().measure_free_bytes(name) if self.room is None else self.room
 
 
 def find_findings(report: Report, subject: str, state: Severity) -> list[Finding]:

@@ -51,7 +51,7 @@ class ShownTable:
     def remove_listener(self, listener: Listener) -> None:
         self.listeners.remove(listener)
 
-    def picture(self, name: str) -> bytes | None:
+    def find_picture(self, name: str) -> bytes | None:
         return b"\xff\xd8jpeg" if name == "1-3" else None
 
     def notify(self, notice: Notice) -> None:

@@ -43,7 +43,7 @@ class Evening:
     @property
     def pictures(self) -> list[str]:
         replay = GameArchive(self.store, lambda: 0).load_replay(self.log.number)
-        return [replay.picture_name(turn) for turn in range(1, replay.turn_count + 1)]
+        return [replay.find_picture_name(turn) for turn in range(1, replay.turn_count + 1)]
 
 
 @pytest.fixture

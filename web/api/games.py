@@ -119,9 +119,9 @@ class ArchiveOperations:
     def game(self, number: int) -> WholeGame:
         """Return a stored game with all its turns."""
         replay = self.archive.load_replay(number)
-        end = replay.state_after(replay.turn_count)
+        end = replay.build_state_after(replay.turn_count)
         turns = tuple(
-            PastTurn(turn, list_rows(replay.state_after(at)), replay.picture_name(at))
+            PastTurn(turn, list_rows(replay.build_state_after(at)), replay.find_picture_name(at))
             for at, turn in enumerate(end.turns, 1)
         )
         return WholeGame(replay.line, end.tile_set, end.board.premiums, turns, replay.notices)

@@ -94,7 +94,7 @@ class LiveGameOperations:
         The names are in the fields `look` and `question` of a state. The name of the picture of an earlier turn
         consists of the numbers of the game and of the event: `GAME-EVENT`.
         """
-        return send_picture(self.session.picture(name), FOR_EVER)
+        return send_picture(self.session.find_picture(name), FOR_EVER)
 
     def look_up(self, query: WordQuery) -> WordAnswer:
         """Look a word up in the word list.

@@ -33,7 +33,7 @@ class Clock(msgspec.Struct, frozen=True):
     def of(cls, clock: ClockView) -> Clock:
         """Return the clocks with the remaining times at the moment of the call."""
         now = time.monotonic()
-        left = tuple(round(clock.left(player, now), 2) for player in range(len(clock.used)))
+        left = tuple(round(clock.compute_left(player, now), 2) for player in range(len(clock.used)))
         return cls(clock.limit, clock.overtime, left, clock.running, clock.paused)
 
 

@@ -38,7 +38,7 @@ from web.hall.view import HallView
 from web.i18n import texts
 from web.live import send_message, send_stream
 from web.responses import accept, is_document_request, refuse, render_page, send_file
-from web.security.pairing import Pairing, current_client
+from web.security.pairing import Pairing, find_current_client
 
 EVENT_PATH = "/event"
 MAX_POINTS = 1999
@@ -112,7 +112,7 @@ class EventPages:
         return self._choose_view().state
 
     def _choose_view(self) -> EventView:
-        return EventView(self.live if current_client(self.pairing) else self.delayed)
+        return EventView(self.live if find_current_client(self.pairing) else self.delayed)
 
     def stream(self) -> ResponseReturnValue:
         """Return the response with a stream of the changes of the event."""
@@ -152,7 +152,7 @@ class EventPages:
             names=sorted({name for one in state.pairings for name in (one.first, one.second) if name}),
             problem=problem,
             pairings_text=format_pairings(state.pairings) if pairings_text is None else pairings_text,
-            director=current_client(self.pairing),
+            director=find_current_client(self.pairing),
             delay_s=round(self.hall.delay_s),
             max_delay_s=round(MAX_DELAY_S),
             tables=list(state.tables.values()),

@@ -17,7 +17,7 @@ from web.hall.view import HallView
 from web.i18n import languages, texts
 from web.live import LiveUpdates, send_message, send_newest_state, send_stream
 from web.responses import render_page
-from web.security.pairing import Pairing, current_client
+from web.security.pairing import Pairing, find_current_client
 
 _NO_STORE = {"Cache-Control": "no-store"}
 
@@ -96,7 +96,7 @@ class HallPages:
             return Response(f"{error}\n", status=409, mimetype="text/plain")
 
     def _choose_view(self) -> HallView:
-        return self.live if current_client(self.pairing) else self.delayed
+        return self.live if find_current_client(self.pairing) else self.delayed
 
     def _find_table(self, name: str) -> HallTable:
         return self.delayed.state.tables.get(name) or abort(404)
@@ -118,5 +118,5 @@ class HallPages:
         )
 
     def _render(self, template: str, **values: object) -> Response:
-        paired = current_client(self.pairing)
+        paired = find_current_client(self.pairing)
         return render_page(template, now=time.monotonic(), director=paired, languages=languages().values(), **values)

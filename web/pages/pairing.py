@@ -18,7 +18,7 @@ from web.security.pairing import (
     PairingCodeError,
     PairingFullError,
     PairingLockedError,
-    current_client,
+    find_current_client,
     is_opened_by_user,
     remember_client,
 )
@@ -80,7 +80,7 @@ class PairingPages:
         A paired phone stays the same device: as a new one it would lose its player and the rights of the admin.
         """
         t, code = texts(), request.form.get("code", "")[:MAX_CODE_CHARS]
-        if current_client(self.pairing):
+        if find_current_client(self.pairing):
             return accept(status=RELOAD)
         try:
             remember_client(self.pairing.pair(code, request.remote_addr or "", _read_device_name(), csrf_token()))
@@ -94,7 +94,7 @@ class PairingPages:
 
     def enter(self, token: str) -> ResponseReturnValue:
         """Pair the browser that opens the link with the one-time token. A prefetch of the link has no effect."""
-        if not current_client(self.pairing):  # a paired browser stays the same device
+        if not find_current_client(self.pairing):  # a paired browser stays the same device
             try:
                 client = self.pairing.redeem(token, _read_device_name()) if is_opened_by_user() else None
             except PairingFullError:
@@ -106,14 +106,14 @@ class PairingPages:
 
     def phones(self) -> Response:
         """Return the list of paired phones."""
-        me = current_client(self.pairing)
+        me = find_current_client(self.pairing)
         if me is None:
             return render_dialog("pair")
         return render_dialog("phones", me=me, phones=self.pairing.clients, players=self.session.state.players)
 
     def unpair(self) -> ResponseReturnValue:
         """Unpair a phone. Each paired phone may unpair itself; only the admin may unpair others."""
-        me, wanted = current_client(self.pairing), request.form.get("phone", "")
+        me, wanted = find_current_client(self.pairing), request.form.get("phone", "")
         if me is None or not (me.admin or me.id == wanted):
             return refuse(texts()("phones.only_admin"), 403)
         if not self.pairing.unpair(wanted):
@@ -122,7 +122,7 @@ class PairingPages:
 
     def assign_player(self) -> ResponseReturnValue:
         """Assign this phone to a player of the game, or to no player."""
-        me, player = current_client(self.pairing), request.form.get("player", "")
+        me, player = find_current_client(self.pairing), request.form.get("player", "")
         if me is None or (player and player not in list_names(self.session.state)):
             return refuse(texts()("phones.no_player"))
         self.pairing.assign_player(me.id, player)
@@ -136,7 +136,7 @@ def list_names(state: TableSnapshot) -> tuple[str, ...]:
 
 def find_seat(pairing: Pairing, state: TableSnapshot) -> int | None:
     """Return the seat of the phone that sent the request, or None if it belongs to no player of the game."""
-    client = current_client(pairing)
+    client = find_current_client(pairing)
     return client.find_seat(list_names(state)) if client else None
 
 

@@ -16,7 +16,7 @@ from web.i18n import texts
 from web.pages.secure import CAMERA_PATH, find_secure_link
 from web.responses import refuse, render_page, require_pairing
 from web.security.csrf import CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH
-from web.security.pairing import Pairing, current_client
+from web.security.pairing import Pairing, find_current_client
 
 REPLACED_STATUS = 410
 """HTTP status for a picture from a phone after another phone has become the camera."""
@@ -60,7 +60,7 @@ class PhoneCameraPages:
 
         If another phone is the camera, refuse the request unless the form has the field `takes_over`.
         """
-        client = current_client(self.pairing)
+        client = find_current_client(self.pairing)
         assert client is not None  # only paired phones reach this route
         try:
             stream = self.camera.start(client.id, client.device, takes_over=bool(request.form.get("takes_over")))

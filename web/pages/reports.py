@@ -92,7 +92,7 @@ class ReportPages:
             replay = self.archive.load_replay(line.number)
         except GameNotFoundError:
             return [], line.players  # a damaged game can be reported too, without pictures
-        state = replay.state_after(replay.turn_count)
+        state = replay.build_state_after(replay.turn_count)
         pairs = zip(state.turns, replay.picture_events, strict=True)
         found = [(turn, event) for turn, event in pairs if event is not None]
         return found[::-1], tuple(player.name for player in state.players)

@@ -16,7 +16,7 @@ from web.live import LiveUpdates
 from web.qr import format_wifi_text, render_qr_svg
 from web.responses import FOR_EVER, render_page, send_picture
 from web.security.csrf import PAIR_PATH
-from web.security.pairing import Pairing, current_client
+from web.security.pairing import Pairing, find_current_client
 
 
 def create_blueprint(page: LiveUpdates, session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
@@ -68,7 +68,7 @@ class ScoreboardPages:
 
     def picture(self, name: str) -> Response:
         """Return the picture of a turn."""
-        return send_picture(self.session.picture(name), FOR_EVER)
+        return send_picture(self.session.find_picture(name), FOR_EVER)
 
     def editions_css(self) -> Response:
         """Return the style sheet with the colours of each edition's board and of the table's own board."""
@@ -80,7 +80,7 @@ class ScoreboardPages:
 
         A local address does not authenticate a client, because a proxy on this machine may have forwarded the request.
         """
-        return self.pairing.code if current_client(self.pairing) else ""
+        return self.pairing.code if find_current_client(self.pairing) else ""
 
     def find_address(self) -> str:
         """Return the address of the page that can be opened on other phones."""
@@ -110,7 +110,7 @@ class ScoreboardPages:
             rendered_state=rendered_state,
             parts=self.page.refresh_parts(rendered_state),
             now=time.monotonic(),
-            paired=None if values.get("watch") else current_client(self.pairing),
+            paired=None if values.get("watch") else find_current_client(self.pairing),
             phone_camera=self.session.uses_phone_camera or self.session.phone_stream is not None,
             languages=languages().values(),
             **values,

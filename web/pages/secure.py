@@ -11,7 +11,7 @@ from web.host_info import HostInfo
 from web.i18n import texts
 from web.responses import refuse, render_page
 from web.security.hosts import make_secure_address
-from web.security.pairing import Pairing, current_client, is_opened_by_user, remember_client
+from web.security.pairing import Pairing, find_current_client, is_opened_by_user, remember_client
 
 SECURE_PATH = "/secure"
 CAMERA_PATH = "/camera"
@@ -47,7 +47,7 @@ class SecurePages:
         client = self.pairing.redeem_handover(token) if request.is_secure and is_opened_by_user() else None
         if client is not None:
             remember_client(client)
-        elif current_client(self.pairing) is None:
+        elif find_current_client(self.pairing) is None:
             return refuse(texts()("pair.used"), 404)
         return render_page("secure.html", link="", goes_to=CAMERA_PATH if "camera" in request.args else "/")
 
@@ -58,7 +58,7 @@ def find_secure_link(pairing: Pairing, host: HostInfo, path: str = "/") -> str:
     For a paired device, the address contains a token, so that the device remains paired. The string is empty if the
     table has no https, or if the request already came over https.
     """
-    port, client = host.find_secure_port(), current_client(pairing)
+    port, client = host.find_secure_port(), find_current_client(pairing)
     if port is None or request.is_secure:
         return ""
     address = make_secure_address(request.host_url.rstrip("/"), port)

@@ -23,7 +23,7 @@ from device.settings_editor import (
     SettingsForm,
     list_fields,
 )
-from device.storage.lexicons import NO_LEXICON, default_cache_dir, find_word_lists, save_uploaded_list
+from device.storage.lexicons import NO_LEXICON, find_cache_folder, find_word_lists, save_uploaded_list
 from engine.lexicon import LexiconError
 from engine.tiles import load_tile_set, playable_tile_set_names
 from web.i18n import languages, texts
@@ -105,7 +105,7 @@ class SettingsPages:
                     file.read(),
                     self.access.lexicon_folder,
                     load_tile_set(tiles),
-                    default_cache_dir(),
+                    find_cache_folder(),
                 )
             except LexiconError as error:
                 return self._render(replace(form, errors={LEXICON: texts().translate(error)}), 422)

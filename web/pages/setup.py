@@ -12,7 +12,7 @@ from typing import TypeVar
 from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 
-from calibration.enrolment import enrolment_rows
+from calibration.enrolment import make_enrolment_rows
 from device.cameras import CameraError
 from device.catalogue import get_text
 from device.session.messages import CommandRefusedError
@@ -121,7 +121,7 @@ class SetupPages:
         return send_picture(self.images.find_image(number), "no-store")
 
     def _list_enrolment_rows(self) -> Sequence[Sequence[str]]:
-        return enrolment_rows(self.session.state.tiles.letters)
+        return make_enrolment_rows(self.session.state.tiles.letters)
 
     def _describe_view(self, captured: Future[SetupView]) -> ResponseReturnValue:
         t, view = texts(), _wait_for(captured)

@@ -10,7 +10,7 @@ from flask.typing import ResponseReturnValue
 from web.game_archive import GameArchive, to_local_date
 from web.host_info import HostInfo
 from web.responses import render_page, require_admin, require_pairing
-from web.security.pairing import Pairing, current_client
+from web.security.pairing import Pairing, find_current_client
 
 BYTES_PER_MB = 2**20
 
@@ -37,7 +37,7 @@ class StoredDataPages:
     def show(self) -> Response:
         """Return the page that lists what is stored, for how long, and how to delete it."""
         pictures, limits = self.archive.store.summarise_pictures(), self.archive.store.picture_limits
-        client = current_client(self.pairing)
+        client = find_current_client(self.pairing)
         return render_page(
             "data/stored.html",
             games=len(self.archive.find_games()),

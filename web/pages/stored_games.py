@@ -31,7 +31,7 @@ from web.game_archive import (
 from web.i18n import texts
 from web.responses import A_DAY, refuse, render_page, send_file, send_picture
 from web.score_chart import build_score_charts
-from web.security.pairing import Pairing, current_client
+from web.security.pairing import Pairing, find_current_client
 
 GAMES_PER_PAGE = 30
 """Number of games on one page of the list."""
@@ -98,7 +98,7 @@ class HistoryPages:
         """
         replay = self.archive.load_replay(number)
         turn = min(max(0, request.args.get("turn", replay.turn_count, type=int)), replay.turn_count)
-        state = replace(replay.state_after(turn), board_colours=self.session.state.board_colours)
+        state = replace(replay.build_state_after(turn), board_colours=self.session.state.board_colours)
         return self._render(
             "game",
             frame="history/part.html" if request.headers.get("X-Part") is not None else "history/frame.html",
@@ -109,9 +109,9 @@ class HistoryPages:
             turns=replay.turn_count,
             state=state,
             board=replace(state, tile_set=""),  # without a tile set the squares are not rendered as links
-            end=replay.state_after(replay.turn_count),
+            end=replay.build_state_after(replay.turn_count),
             charts=build_score_charts(state),
-            picture=replay.picture_name(turn),
+            picture=replay.find_picture_name(turn),
             notices=replay.notices,
             comment=self.archive.read_comment(number),
             longest=MAX_COMMENT_CHARS,
@@ -140,7 +140,7 @@ class HistoryPages:
     def confirm_delete(self, number: int) -> ResponseReturnValue:
         """Return the form to confirm the deletion of a game."""
         line = self.archive.make_line(self.archive.find_game(number))
-        if not current_client(self.pairing):
+        if not find_current_client(self.pairing):
             return redirect("/pair", code=303)
         return self._render("delete", line=line, day=line.day)
 
@@ -187,7 +187,7 @@ class HistoryPages:
         return redirect(f"/records?{urlencode({'player': after})}", code=303)
 
     def _render(self, template: str, **values: object) -> Response:
-        return render_page(f"history/{template}.html", paired=current_client(self.pairing), **values)
+        return render_page(f"history/{template}.html", paired=find_current_client(self.pairing), **values)
 
 
 def _parse_date(field: str) -> date | None:

@@ -12,7 +12,7 @@ from engine.limits import MAX_BODY_BYTES, MAX_LEXICON_BYTES, MAX_PREVIEW_BYTES, 
 from web.game_archive import MAX_IMPORT_BYTES
 from web.i18n import texts
 from web.responses import refuse
-from web.security.pairing import Pairing, current_client
+from web.security.pairing import Pairing, find_current_client
 
 PAIR_PATH = "/pair"
 """The only path that accepts POST requests from unpaired phones."""
@@ -64,7 +64,7 @@ def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
         wrong = ""
         if is_cross_site():
             wrong = "wrong.foreign"
-        elif request.path != PAIR_PATH and not current_client(pairing):
+        elif request.path != PAIR_PATH and not find_current_client(pairing):
             wrong = "pair.needed"
         elif not _has_valid_token():
             wrong = "wrong.stale"

@@ -185,7 +185,7 @@ class Pairing:
                 self._rate_limiter.record_success(address)
                 return self._add_client(device, browser)
             paused = self._rate_limiter.record_failure(address, now)
-            left = self._rate_limiter.tries_left(address)
+            left = self._rate_limiter.count_tries_left(address)
             if paused:
                 self._make_codes()
                 self._notices.append(get_text("pairing-rests", str(PairingLockedError(paused).minutes)))
@@ -346,7 +346,7 @@ class Pairing:
             self._problem = problem
 
 
-def current_client(pairing: Pairing) -> PairedClient | None:
+def find_current_client(pairing: Pairing) -> PairedClient | None:
     """Return the paired device whose id is in the session cookie of the request, or None."""
     return pairing.find_client(str(session.get(_CLIENT_ID_KEY, "")))
 

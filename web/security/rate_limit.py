@@ -50,7 +50,7 @@ class PairingRateLimiter:
         alone = count.last_at + LOCKOUT_S - now if count and count.count >= MAX_TRIES_PER_CLIENT else 0.0
         return max(alone, self._paused_until - now)
 
-    def tries_left(self, address: str) -> int:
+    def count_tries_left(self, address: str) -> int:
         """Return the number of remaining tries of an address."""
         count = self._failures.get(make_client_key(address))
         return MAX_TRIES_PER_CLIENT - count.count if count else MAX_TRIES_PER_CLIENT

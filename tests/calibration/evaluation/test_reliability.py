@@ -9,7 +9,7 @@ import pytest
 from calibration.evaluation.reliability import (
     SquarePrediction,
     bin_predictions,
-    calibration_error,
+    compute_calibration_error,
     draw_chart,
     fit_temperature,
     format_report,
@@ -36,13 +36,13 @@ def test_a_square_counts_by_what_it_was_called_and_a_hidden_one_not_at_all() -> 
 
 def test_confidences_that_come_true_have_no_error_and_need_no_temperature() -> None:
     honest = [*squares(0.9, 90, 10), *squares(0.6, 60, 40)]
-    assert calibration_error(bin_predictions(honest)) == pytest.approx(0)
+    assert compute_calibration_error(bin_predictions(honest)) == pytest.approx(0)
     assert fit_temperature(honest) == pytest.approx(1, abs=0.05)
 
 
 def test_confidences_that_are_too_high_are_found_out() -> None:
     boastful = squares(0.99, 80, 20)
-    assert calibration_error(bin_predictions(boastful)) == pytest.approx(0.19)
+    assert compute_calibration_error(bin_predictions(boastful)) == pytest.approx(0.19)
     assert fit_temperature(boastful) > 2
     assert "20 wrong" in format_report("boastful", boastful)
 

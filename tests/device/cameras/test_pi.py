@@ -17,7 +17,7 @@ import pytest
 
 from device.cameras import BlackPictureError, CameraError, open_camera
 from device.cameras.base import has_light_changed
-from device.cameras.pi import PiCamera, describe_error, exposure_start_ns, make_auto_controls, make_locked_controls
+from device.cameras.pi import PiCamera, describe_error, make_auto_controls, make_locked_controls, read_exposure_start_ns
 from tests.support.pi_pictures import coloured, in_memory
 
 NAMES = ("AeEnable", "AwbEnable", "AfMode", "LensPosition", "ExposureTime", "AnalogueGain", "ColourGains")
@@ -51,8 +51,8 @@ def test_automatic_stays_on_where_its_value_was_not_read() -> None:
 
 
 def test_exposure_began_before_the_sensors_time_stamp() -> None:
-    assert exposure_start_ns({"SensorTimestamp": 5_000_000_000, "ExposureTime": 20_000}) == 4_980_000_000
-    assert exposure_start_ns({"FrameDuration": 33_000}) == float("inf")
+    assert read_exposure_start_ns({"SensorTimestamp": 5_000_000_000, "ExposureTime": 20_000}) == 4_980_000_000
+    assert read_exposure_start_ns({"FrameDuration": 33_000}) == float("inf")
 
 
 def test_light_and_pictures() -> None:

@@ -20,10 +20,10 @@ from device.panel.lights import (
     PanelStatus,
     Rhythm,
     Signal,
+    compute_levels,
+    find_lights,
+    find_next_change,
     find_status,
-    levels_at,
-    lights_of,
-    next_change,
 )
 from device.session.messages import Notice, Question, Trouble
 from device.session.snapshot import Phase, PlayerView, Sight, TableSnapshot, TurnView, WordView
@@ -62,7 +62,7 @@ def troubled(trouble: Trouble) -> TableSnapshot:
 )
 def test_status_follows_from_the_snapshot(state: TableSnapshot, status: PanelStatus) -> None:
     assert find_status(state) is status
-    assert lights_of(state).status == STATUS_LIGHTS[status]
+    assert find_lights(state).status == STATUS_LIGHTS[status]
 
 
 def test_no_two_statuses_look_alike() -> None:
@@ -76,35 +76,41 @@ def test_red_and_green_differ_in_rhythm_too() -> None:
 
 
 def test_light_of_the_player_whose_turn_it_is() -> None:
-    assert lights_of(PLAYING).players == (LIGHT_OFF, Light(Colour.WHITE), LIGHT_OFF, LIGHT_OFF)
-    won = lights_of(replace(PLAYING, phase=Phase.ENDED, turn_of=None, winners=(0,)))
+    assert find_lights(PLAYING).players == (LIGHT_OFF, Light(Colour.WHITE), LIGHT_OFF, LIGHT_OFF)
+    won = find_lights(replace(PLAYING, phase=Phase.ENDED, turn_of=None, winners=(0,)))
     assert won.players[0].rhythm is Rhythm.SLOW and won.players[1] == LIGHT_OFF
 
 
 def test_light_blinks_if_the_turn_may_be_over() -> None:
-    assert lights_of(replace(PLAYING, sight=Sight.TURN_OVER)).players[1] == Light(Colour.WHITE, Rhythm.SLOW)
+    assert find_lights(replace(PLAYING, sight=Sight.TURN_OVER)).players[1] == Light(Colour.WHITE, Rhythm.SLOW)
 
 
 @settings(deadline=None)
 @given(st.sampled_from(Colour), st.sampled_from(Rhythm), st.floats(0, 1000))
 def test_light_changes_when_it_said_it_would(colour: Colour, rhythm: Rhythm, elapsed: float) -> None:
     light = Light(colour, rhythm)
-    change = light.next_change(elapsed)
+    change = light.find_next_change(elapsed)
     if change == inf:
-        assert all(light.brightness_at(elapsed + later) == light.brightness_at(elapsed) for later in (0.05, 0.33, 1.7))
+        assert all(
+            light.find_brightness(elapsed + later) == light.find_brightness(elapsed) for later in (0.05, 0.33, 1.7)
+        )
     elif change - elapsed > 2e-6:
-        assert light.brightness_at(change - 1e-6) == light.brightness_at(elapsed) != light.brightness_at(change + 1e-6)
+        assert (
+            light.find_brightness(change - 1e-6)
+            == light.find_brightness(elapsed)
+            != light.find_brightness(change + 1e-6)
+        )
 
 
 def test_steady_lights_never_wake_anybody() -> None:
-    assert next_change(lights_of(replace(PLAYING, turns=(GOOD,))), 0.0) == inf
+    assert find_next_change(find_lights(replace(PLAYING, turns=(GOOD,))), 0.0) == inf
 
 
 def test_levels_of_the_pins() -> None:
-    levels = levels_at(lights_of(PLAYING), 0.0, buzzer=True)
+    levels = compute_levels(find_lights(PLAYING), 0.0, buzzer=True)
     assert levels.status == (1.0, 1.0, 1.0) and levels.players == (False, True, False, False) and levels.buzzer
-    looking = lights_of(replace(PLAYING, phase=Phase.LOOKING))
-    assert [levels_at(looking, t).status for t in (0.05, 0.15)] == [(0.0, 0.0, 1.0), (0.0, 0.0, 0.0)]
+    looking = find_lights(replace(PLAYING, phase=Phase.LOOKING))
+    assert [compute_levels(looking, t).status for t in (0.05, 0.15)] == [(0.0, 0.0, 1.0), (0.0, 0.0, 0.0)]
 
 
 def test_signal_lies_over_the_lights_and_blinks_the_player_that_is_meant() -> None:
@@ -116,4 +122,4 @@ def test_signal_lies_over_the_lights_and_blinks_the_player_that_is_meant() -> No
 def test_buzzer_sounds_in_its_beeps() -> None:
     signal = Signal(1.0, LIGHT_OFF, beeps=(0.1, 0.2, 0.1))
     assert [signal.is_sounding(t) for t in (0.05, 0.2, 0.35, 0.45)] == [True, False, True, False]
-    assert [round(signal.next_change(t), 3) for t in (0.0, 0.15, 0.35, 0.5)] == [0.1, 0.3, 0.4, 1.0]
+    assert [round(signal.find_next_change(t), 3) for t in (0.0, 0.15, 0.35, 0.5)] == [0.1, 0.3, 0.4, 1.0]

@@ -18,8 +18,8 @@ def test_time_is_that_of_the_player_whose_turn_it_is() -> None:
 
 def test_time_left_is_negative_in_overtime() -> None:
     view = ClockView(limit=60.0, overtime=10, used=(50.0, 0.0), running=0, since=100.0)
-    assert [view.left(0, now) for now in (100.0, 115.0)] == [10.0, -5.0]
-    assert view.left(1, 9999.0) == 60.0
+    assert [view.compute_left(0, now) for now in (100.0, 115.0)] == [10.0, -5.0]
+    assert view.compute_left(1, 9999.0) == 60.0
 
 
 def test_moment_before_the_last_one_takes_no_time_back() -> None:
@@ -53,7 +53,7 @@ def test_view_and_clock_say_the_same(presses: list[tuple[float, int | None]], la
     clock, now = run_presses(presses)
     view = clock.to_view(1500.0, 10)
     for player, used in enumerate(clock.advance_to(now + later).used):
-        assert abs(view.used_by(player, now + later) - used) < 1e-6
+        assert abs(view.compute_used(player, now + later) - used) < 1e-6
 
 
 @given(PRESSES, st.booleans())

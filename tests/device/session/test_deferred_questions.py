@@ -91,7 +91,7 @@ def test_deferred_question_keeps_its_crop_of_the_photograph(playing: TableSessio
     asked = play_in_doubt(playing, table, HARN).question
     (deferred,) = play_in_doubt(playing, table, HARN, FARM).open_questions
     assert asked is not None and asked.picture and deferred.question.picture == asked.picture
-    assert playing.picture(asked.picture) is not None
+    assert playing.find_picture(asked.picture) is not None
 
 
 def test_next_press_defers_a_question_without_an_answer(playing: TableSession, table: TextTable) -> None:

@@ -120,7 +120,7 @@ def test_question_without_an_answer_is_deferred_by_a_power_cut(table: TextTable,
             state = restarted.submit(ResumeGame()).result(PATIENCE_S)
             (deferred,) = state.open_questions
             assert asked is not None and deferred.question.picture == asked.picture
-            assert restarted.picture(asked.picture) == session.picture(asked.picture) is not None
+            assert restarted.find_picture(asked.picture) == session.find_picture(asked.picture) is not None
             assert get_words(state) == ["HARN?"] and not state.notices
             assert get_words(restarted.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == ["HORN"]
             restarted.submit(Undo()).result(PATIENCE_S)

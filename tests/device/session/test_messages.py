@@ -106,7 +106,7 @@ def test_tile_added_after_an_early_press_costs_the_next_player_no_turn(playing: 
 def test_question_about_squares_has_a_crop_of_the_photograph(playing: TableSession, table: TextTable) -> None:
     state = play_in_doubt(playing, table, {"I8": {"N": 0.55, "M": 0.45}}, HORN)
     assert state.question is not None and state.question.picture
-    picture = playing.picture(state.question.picture)
+    picture = playing.find_picture(state.question.picture)
     assert picture is not None and picture.startswith(b"\xff\xd8") and len(picture) < 60_000
 
 

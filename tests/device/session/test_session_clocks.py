@@ -45,7 +45,7 @@ def test_clock_of_the_player_to_move_runs(session: TableSession, clock: SetClock
     state = play(session, table, HORN)
     clock.now += 5
     assert state.clock is not None
-    assert [state.clock.left(player, clock.now) for player in (0, 1)] == [40.0, 55.0]
+    assert [state.clock.compute_left(player, clock.now) for player in (0, 1)] == [40.0, 55.0]
 
 
 def test_clock_goes_on_where_a_new_game_was_begun_by_mistake(
@@ -70,7 +70,7 @@ def test_pause_stops_the_clock_and_the_game(session: TableSession, clock: SetClo
             session.submit(request).result(PATIENCE_S)
     state = session.submit(EndPause()).result(PATIENCE_S)
     assert state.phase is Phase.TURN and state.clock is not None
-    assert state.clock.left(0, clock.now + 7) == 53.0
+    assert state.clock.compute_left(0, clock.now + 7) == 53.0
 
 
 def test_question_stays_open_over_a_pause(playing: TableSession) -> None:
@@ -104,7 +104,7 @@ def test_clock_comes_back_after_a_restart_to_the_second(table: TextTable, path: 
     with GameStore(path) as store, TableSession(table, table, store, WORDS, clock=clock) as session:
         state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert state.clock is not None and state.clock.running == 1
-        assert [state.clock.left(player, clock.now) for player in (0, 1)] == [39.0, 52.0]
+        assert [state.clock.compute_left(player, clock.now) for player in (0, 1)] == [39.0, 52.0]
 
 
 def test_clock_stops_with_the_last_tile(table: TextTable, path: Path, clock: SetClock) -> None:
@@ -128,7 +128,7 @@ def test_undo_sets_the_clocks_back_to_the_press(session: TableSession, clock: Se
     clock.now += 15
     state = session.submit(Undo()).result(PATIENCE_S)
     assert state.clock is not None and state.clock.running == 0
-    assert [state.clock.left(player, clock.now + 5) for player in (0, 1)] == [35.0, 60.0]
+    assert [state.clock.compute_left(player, clock.now + 5) for player in (0, 1)] == [35.0, 60.0]
 
 
 def test_undo_of_two_presses_sets_the_clocks_back_to_the_first(

@@ -125,10 +125,10 @@ def test_game_comes_back_after_the_program_ended(table: TextTable, path: Path) -
         state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert (state.turns, state.players, state.turn_of) == (before.turns, before.players, before.turn_of)
         assert state.events == before.events
-        picture = session.picture("1-1")
+        picture = session.find_picture("1-1")
         assert picture is not None and picture.startswith(b"\xff\xd8")
-        assert session.picture("1-77") is None and session.picture("../1") is None
-        assert session.picture(f"{'9' * 5000}-1") is None
+        assert session.find_picture("1-77") is None and session.find_picture("../1") is None
+        assert session.find_picture(f"{'9' * 5000}-1") is None
         state = play(session, table, HORN, FARM)
         assert state.turns[-1].score == 9
 

@@ -197,7 +197,7 @@ def test_picture_without_a_board_is_reported_and_shown(playing: TableSession, ta
     state = playing.submit(EndTurn()).result(PATIENCE_S)
     assert "No board was found." in state.notices[0].text and state.turns == ()
     assert state.look is not None
-    picture = playing.picture(state.look.picture)
+    picture = playing.find_picture(state.look.picture)
     assert picture is not None and picture.startswith(b"\xff\xd8")
 
 

@@ -128,7 +128,7 @@ class PhotographedTable(ShownTable):
         corners = tuple((float(x), float(y)) for x, y in scene.corners)
         self.view = SetupView(_jpeg(scene.image), (1280, 960), corners, 0.97)
 
-    def picture(self, name: str) -> bytes | None:
+    def find_picture(self, name: str) -> bytes | None:
         return self._crop if name.startswith("crop-") else self._board if name else None
 
 
@@ -280,7 +280,7 @@ def test_clocks_tick_on_the_page_by_the_table_s_time(table: ShownTable, server: 
         page.wait_for_selector(".clock.runs")
         page.wait_for_timeout(1500)
         shown = page.inner_text(".clock.runs").split(":")
-        left = clock.left(0, time.monotonic())
+        left = clock.compute_left(0, time.monotonic())
         assert abs(int(shown[0]) * 60 + int(shown[1]) - left) < 1.5
         assert page.locator(".clock:not(.runs)").inner_text() == "24:20"
         table.show(replace(samples.TIMED, clock=replace(clock, used=(1600.0, 40.0), running=None, paused=True)))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from calibration.enrolment import enrolment_rows
+from calibration.enrolment import make_enrolment_rows
 from device.cameras.simulated import SimulatedCamera
 from device.cli.options import make_profiled_reader
 from device.panel.buttons import Button, Pins
@@ -112,7 +112,7 @@ def test_table_is_set_up_in_under_two_minutes(
         page.get_by_role("button", name="Next").tap()
         page.get_by_role("button", name="Scan the tiles").tap()
         page.wait_for_selector("#teach output:has-text('not as shown')")
-        rows = enrolment_rows(load_tile_set("en").letters)
+        rows = make_enrolment_rows(load_tile_set("en").letters)
         faces = {(r, c): face for r, row in enumerate(rows) for c, face in enumerate(row) if face != EMPTY}
         parts["camera"].lay_tiles(faces)
         page.get_by_role("button", name="Scan the tiles").tap()

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from calibration.enrolment import enrolment_rows
+from calibration.enrolment import make_enrolment_rows
 from device.cameras import CameraError
 from device.panel.buttons import Button
 from device.panel.lights import Colour
@@ -100,9 +100,9 @@ def test_setup_page_names_the_fault_of_a_camera_without_pictures(table: ShownTab
 def test_lesson_is_the_one_that_is_drawn(table: ShownTable, paired: FlaskClient) -> None:
     letters = load_tile_set("en").letters
     drawn = paired.get("/setup").text
-    assert drawn.count('<i class="tile">') == sum(face != "." for row in enrolment_rows(letters) for face in row)
+    assert drawn.count('<i class="tile">') == sum(face != "." for row in make_enrolment_rows(letters) for face in row)
     told = paired.post("/setup/teach", data={"csrf": token(paired)}).get_json()
-    assert told["ok"] and table.taught == tuple("".join(row) for row in enrolment_rows(letters))
+    assert told["ok"] and table.taught == tuple("".join(row) for row in make_enrolment_rows(letters))
 
 
 def test_setup_page_lists_missing_parts_and_the_address_for_phones(paired: FlaskClient) -> None:

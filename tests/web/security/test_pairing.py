@@ -117,7 +117,7 @@ def test_guesses_from_endless_addresses_take_no_endless_memory() -> None:
 def test_addresses_that_one_device_can_have_count_as_one(one: str, other: str, same: bool) -> None:
     tries = PairingRateLimiter()
     tries.record_failure(one, 0.0)
-    assert (tries.tries_left(other) == MAX_TRIES_PER_CLIENT - 1) is same
+    assert (tries.count_tries_left(other) == MAX_TRIES_PER_CLIENT - 1) is same
 
 
 def test_admin_passes_to_the_oldest_of_the_others(guarded: Table) -> None:

@@ -60,7 +60,7 @@ def test_play_that_is_still_ends_the_turn(auto: SteppedTable) -> None:
     assert auto.rest(WAIT_S).turns == ()
     state = auto.rest(1.5)
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14)] and state.question is None
-    assert state.look is not None and auto.session.picture(state.look.picture) is not None
+    assert state.look is not None and auto.session.find_picture(state.look.picture) is not None
     assert len(auto.rest(15.0).turns) == 1
 
 

@@ -47,7 +47,7 @@ def test_press_uses_the_reading_and_its_picture(
     state = stepped.submit(EndTurn())
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14)]
     assert (table.stills, table.reads) == (stills, reads)
-    assert state.look is not None and session.picture(state.look.picture) is not None
+    assert state.look is not None and session.find_picture(state.look.picture) is not None
 
 
 def test_reading_expects_the_button_of_the_next_player(stepped: SteppedTable, session: TableSession) -> None:
