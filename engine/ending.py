@@ -116,10 +116,10 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
     """
     revealed, unseen = find_revealed_racks(state), state.unseen()
     known: list[tuple[str, ...] | None] = []
-    for player, count in enumerate(state.rack_counts):
+    for player in range(len(state.players)):
         if player in revealed:
             known.append(revealed[player])
-        elif not unseen or (count == 0 and state.bag_count == 0 and not _are_counts_estimated(state)):
+        elif not unseen or _has_no_letters(state, player):
             known.append(())
         else:
             known.append(_find_position_rack(state, player))
@@ -133,7 +133,7 @@ def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:
 def find_revealed_racks(state: State) -> Mapping[int, tuple[str, ...]]:
     """Return the letters that the players revealed.
 
-    A rack is left out if a later correction put one of its letters on the board.
+    A rack is left out if its player went out, or if a later correction put one of its letters on the board.
 
     >>> from dataclasses import replace
     >>> from engine.events import GameStarted
@@ -142,9 +142,14 @@ def find_revealed_racks(state: State) -> Mapping[int, tuple[str, ...]]:
     >>> find_revealed_racks(replace(state, revealed_racks={0: ("Q",), 1: ("Q", "A")}))
     {}
     """
-    racks = state.revealed_racks
+    racks = {player: tiles for player, tiles in state.revealed_racks.items() if not _has_no_letters(state, player)}
     excess = Counter(tile for tiles in racks.values() for tile in tiles) - state.unseen()
     return {player: tiles for player, tiles in racks.items() if excess.keys().isdisjoint(tiles)}
+
+
+def _has_no_letters(state: State, player: int) -> bool:
+    """Return True if a player's rack is empty for certain, by the count of tiles."""
+    return state.rack_counts[player] == 0 and state.bag_count == 0 and not _are_counts_estimated(state)
 
 
 def _find_position_rack(state: State, player: int) -> tuple[str, ...] | None:

@@ -19,7 +19,7 @@ from engine.rules import STANDARD_RULES, UnplayedRule
 from engine.scoring import Status
 from engine.tiles import Tile
 from tests.support.engine_table import new_game
-from tests.support.play_at_random import drawn_out, play_of
+from tests.support.play_at_random import drawn_out, play_of, played_out
 
 SEEDS = st.integers(0, 2**32)
 
@@ -149,3 +149,13 @@ def test_bonus_goes_to_who_went_out_first_if_play_goes_on() -> None:
     assert points > 0 and game.state.rack_counts[1] == game.unseen.total()
     ended = game.push(GameEnded(EndReason.PLAYED_OUT))
     assert [after - before for before, after in zip(game.totals, ended.totals, strict=True)] == [0, -points, points]
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_letters_entered_for_who_went_out_do_not_count(players: int) -> None:
+    game = played_out(new_game(players=players))
+    out = game.state.rack_counts.index(0)
+    entered = game.push(RackRevealed(out, tuple(game.unseen.elements())[:2]), GameEnded(EndReason.PLAYED_OUT))
+    assert entered.totals == game.push(GameEnded(EndReason.PLAYED_OUT)).totals
+    assert out not in entered.racks_wanted
+    assert build_game(parse_gcg(format_gcg(build_record(entered)))).totals == entered.totals
