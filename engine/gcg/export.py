@@ -21,10 +21,12 @@ from engine.lexicon import WordList
 from engine.messages import make_message
 from engine.plays import Play
 from engine.rules import ChallengeRule
-from engine.state import TURN_KINDS, Turn, TurnKind
+from engine.state import CLOSING_KINDS, TURN_KINDS, Turn, TurnKind
 from engine.tiles import TileSet
 
 _LOST_TURN_NOTE = "#unsuccessful-challenge"  # the note of the program Macondo for the pass after a failed challenge
+END_NOTE = "end of the game"
+"""The note of the last event line if the game is over, but no line has unplayed letters or overtime."""
 _GENERATED_PRAGMAS = frozenset({"lexicon", "tile-distribution", "tile-set", "tile", "board-layout"})
 
 
@@ -95,7 +97,10 @@ def _build_entries(game: Game, assumed: Collection[Square]) -> list[Entry]:
             lost_turns[turn.by] += 1
     if not game.is_over:
         entries += _build_lost_turns(entries, game.to_move, lost_turns)
-    return _add_last_points(entries, carried)
+    entries = _add_last_points(entries, carried)
+    if game.is_over and not any(entry.kind in CLOSING_KINDS for entry in entries):
+        _add_note(entries, END_NOTE)
+    return entries
 
 
 def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record:
@@ -111,8 +116,9 @@ def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record
             is_same = other.position == entry.position or other.score == entry.score  # 14M and N14 may be one play
             if is_same and (other.player, other.kind) == (entry.player, entry.kind):
                 rack = _normalise_rack(bracketed.entries[index].rack, tiles) or entry.rack
-                new_note = "" if entry.note in other.note else entry.note
-                entry, start = replace(entry, rack=rack, note=f"{other.note}\n{new_note}".strip()), index + 1
+                note = "\n".join(line for line in other.note.split("\n") if line != END_NOTE)
+                new_note = "" if entry.note in note else entry.note
+                entry, start = replace(entry, rack=rack, note=f"{note}\n{new_note}".strip()), index + 1
                 break
         entries.append(entry)
     imported_pragmas = [pragma for pragma in imported.pragmas if pragma.name not in _GENERATED_PRAGMAS]

@@ -26,7 +26,7 @@ from engine.events import (
 from engine.game import Game
 from engine.gcg.changes import parse_changes, parse_rearranged
 from engine.gcg.edition import bracket_tiles, find_variants
-from engine.gcg.export import build_record
+from engine.gcg.export import END_NOTE, build_record
 from engine.gcg.record import Entry, Record
 from engine.gcg.replay import ReplayedEvent, are_letters_lost, replay
 from engine.gcg.writer import format_gcg
@@ -75,10 +75,15 @@ def build_game(record: Record) -> Game:
             why = join_messages("; ", reasons) if reasons else error
             raise RulesError(make_message("gcg-line", "line {0}: {1}", entry.line, why)) from None
     game = game.push(*_build_end_events(bracketed, game.rules, tiles))
-    is_closed = any(entry.kind in CLOSING_KINDS for entry in record.entries)
-    if is_closed or game.end_due is EndReason.FINISH_LINE:
+    if _is_closed(record) or game.end_due is EndReason.FINISH_LINE:
         game = game.push(GameEnded(game.end_due or EndReason.AGREED))
     return _attach_file(game, record)
+
+
+def _is_closed(record: Record) -> bool:
+    """Return True if a recorded game is over: a line has unplayed letters or overtime, or the last note says so."""
+    last_notes = record.entries[-1].note.split("\n") if record.entries else []
+    return END_NOTE in last_notes or any(entry.kind in CLOSING_KINDS for entry in record.entries)
 
 
 def _check_event_count(count: int) -> None:

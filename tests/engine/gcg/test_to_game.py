@@ -228,6 +228,21 @@ def test_end_of_a_game_with_nine_tiles_survives_export_and_import(players: tuple
     assert not replay(parse_gcg(format_gcg(build_record(played)))).problems
 
 
+@pytest.mark.parametrize("unplayed", [UnplayedRule.NONE, UnplayedRule.BOTH])
+def test_end_of_a_game_without_unplayed_letters_survives_export_and_import(unplayed: UnplayedRule) -> None:
+    played = Game.start(("Ann", "Bob"), Rules(unplayed=unplayed)).push(Passed(0), Passed(1), GameEnded())
+    again = write_and_read(played)
+    assert again.is_over and again.outcome == played.outcome
+    assert format_gcg(build_record(again)) == format_gcg(build_record(played))
+
+
+def test_game_that_goes_on_after_its_import_is_not_written_as_ended() -> None:
+    ended = Game.start(("Ann", "Bob")).push(Passed(0), Passed(1), GameEnded())
+    record = parse_gcg(f"#title Final\n{format_gcg(build_record(ended))}")
+    events = [event for event in build_game(record).events if not isinstance(event, GameEnded)]
+    assert not write_and_read(Game.from_events(events)).is_over
+
+
 BEGINNERS = (FinishLineLevel.BEGINNER,)
 EXPERT_AND_BEGINNER = (FinishLineLevel.EXPERT, FinishLineLevel.BEGINNER)
 
