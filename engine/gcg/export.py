@@ -41,16 +41,15 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     - Other events: a turn lost by a failed challenge (rule 8) becomes a pass. An event without a GCG notation becomes a
       note.
 
-    Raises `RulesError` for what has no notation in GCG: a game that started from a position, and a gap in a play, which
-    a correction can leave.
+    Raises `RulesError` for what has no notation in GCG: a game that started from a position, and what corrections can
+    leave, a gap in a play or a play on squares that have other tiles.
     """
     if any(turn.kind is TurnKind.POSITION for turn in game.turns):
         text = "This game started from a position, which GCG cannot describe. Save it as a ZIP file instead."
         raise RulesError(make_message("gcg-position", text))
     for turn in game.turns:
-        if turn.play is not None and _has_gap(turn.play, game.state.board_before(turn)):
-            text = "GCG cannot describe the gap in {0}. Save the game as a ZIP file instead."
-            raise RulesError(make_message("gcg-gap", text, f"{turn.at} {turn.word}"))
+        if turn.play is not None:
+            _check_notation(turn.play, game.state.board_before(turn), f"{turn.at} {turn.word}")
     assumed = unnamed_blanks(game.state)
     for square in assumed:
         letters = find_blank_letters(game.state, square, lexicon.__contains__) if lexicon else game.tiles.letters
@@ -59,6 +58,16 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     record = Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game)))
     imported = next((event for event in game.events if isinstance(event, RecordImported)), None)
     return record if imported is None else _restore_details(record, parse_gcg("\n".join(imported.lines)), game.tiles)
+
+
+def _check_notation(play: Play, before: Board, name: str) -> None:
+    """Raise `RulesError` if GCG has no notation for a play on the board `before`; `name` is its square and word."""
+    if _has_gap(play, before):
+        text = "GCG cannot describe the gap in {0}. Save the game as a ZIP file instead."
+        raise RulesError(make_message("gcg-gap", text, name))
+    if any(before[square] not in (None, tile) for square, tile in play.tiles):
+        text = "GCG cannot describe that {0} covers other tiles. Save the game as a ZIP file instead."
+        raise RulesError(make_message("gcg-covered", text, name))
 
 
 def _has_gap(play: Play, before: Board) -> bool:

@@ -23,6 +23,7 @@ from engine.events import (
     RackRevealed,
     ScoreCorrected,
     SquareCorrected,
+    TurnCorrected,
 )
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
@@ -261,3 +262,11 @@ def test_gap_that_a_correction_left_in_a_play_is_not_written() -> None:
     with pytest.raises(RulesError, match="GCG cannot describe the gap in 8F H"):
         build_record(game)
     assert build_record(game.push(SquareCorrected(parse_square("G8"), Tile("O"), 0))).entries
+
+
+def test_play_on_squares_that_have_tiles_after_a_correction_is_not_written() -> None:
+    game = five_turns(PlayWithdrawn(0), Passed(1))
+    game = game.push(PlayMade(0, Play.from_tiles({parse_square("G11"): Tile("O")})))
+    game = game.push(TurnCorrected(5, Passed(0)))  # the withdrawn BIT stays on the board
+    with pytest.raises(RulesError, match="GCG cannot describe that .* covers other tiles"):
+        build_record(game)
