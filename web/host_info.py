@@ -32,8 +32,11 @@ class PanelControl(Protocol):
         `seen` is the version of the game that the page showed.
         """
 
-    def rehearse(self, on: bool) -> None:
-        """Start or end the button test, in which a press has no effect except a confirmation."""
+    def begin_rehearsal(self) -> None:
+        """Begin the button test, in which a press has no effect except a confirmation."""
+
+    def end_rehearsal(self) -> None:
+        """End the button test."""
 
     def show_signal(self, signal: Signal) -> None:
         """Give a signal: switch on lights or the buzzer for some seconds."""
@@ -47,8 +50,11 @@ class DirectorCall(Protocol):
 
     calls_director: bool
 
-    def call_director(self, is_on: bool) -> None:
-        """Call the director, or cancel the call if `is_on` is False."""
+    def call_director(self) -> None:
+        """Call the director."""
+
+    def cancel_call(self) -> None:
+        """Cancel the call of the director."""
 
 
 @dataclass(frozen=True, slots=True)

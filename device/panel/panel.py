@@ -168,9 +168,13 @@ class Panel(Closeable):
         self._events.put(lambda: self._handle_page_press(button, held, seen, done))
         return done
 
-    def rehearse(self, on: bool) -> None:
-        """Begin or end a rehearsal: a test in which pressed buttons are only added to `PanelView.felt`."""
-        self._events.put(lambda: self._set_rehearsal(on))
+    def begin_rehearsal(self) -> None:
+        """Begin a rehearsal: a test in which pressed buttons are only added to `PanelView.felt`."""
+        self._events.put(lambda: self._set_felt_buttons(()))
+
+    def end_rehearsal(self) -> None:
+        """End the rehearsal: from now on, pressed buttons have their effect again."""
+        self._events.put(lambda: self._set_felt_buttons(None))
 
     def show_signal(self, signal: Signal) -> None:
         """Show a signal of the lights and the buzzer, to test them."""
@@ -294,8 +298,8 @@ class Panel(Closeable):
             name = state.players[state.turn_of].name
             self._refuse(Refusal(get_text("others-turn", name), state.turn_of), press.done)
 
-    def _set_rehearsal(self, on: bool) -> None:
-        self._felt_buttons, self._rehearsal_time = () if on else None, self._clock()
+    def _set_felt_buttons(self, felt: tuple[Button, ...] | None) -> None:
+        self._felt_buttons, self._rehearsal_time = felt, self._clock()
 
     def _run_command(self, command: TableCommand, seat: int | None, seen: Moment, done: Future[TableSnapshot]) -> None:
         result = self._session.submit(command, seen, seat)

@@ -17,7 +17,10 @@ def create_blueprint(hall: DirectorCall, pairing: Pairing) -> Blueprint:
 
     @routes.post("/call")
     def call() -> ResponseReturnValue:
-        hall.call_director(bool(request.form.get("on")))
+        if request.form.get("on"):
+            hall.call_director()
+        else:
+            hall.cancel_call()
         return accept()
 
     return routes

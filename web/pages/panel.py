@@ -86,7 +86,10 @@ class PanelPages:
         """Start or end the button test, in which a press has no effect except a confirmation."""
         if self.host.panel is None:
             return refuse(texts()("panel.none"))
-        self.host.panel.rehearse(request.form.get("on") == "1")
+        if request.form.get("on") == "1":
+            self.host.panel.begin_rehearsal()
+        else:
+            self.host.panel.end_rehearsal()
         return accept("/panel")
 
     def light(self) -> ResponseReturnValue:

@@ -60,11 +60,7 @@ class Direction(msgspec.Struct, frozen=True):
 
 
 class DirectedTable:
-    """Receiver of the director's messages for one table; thread-safe.
-
-    `offered` is the public key that a hall has published at the broker, empty if there is none; `refused` counts the
-    refused messages.
-    """
+    """Receiver of the director's messages for one table; thread-safe."""
 
     def __init__(
         self,

@@ -90,9 +90,14 @@ class HallPublisher(BrokerTask):
         self._session.remove_listener(self._handle_state)
         super().close()
 
-    def call_director(self, is_on: bool) -> None:
-        """Call the director of the hall, or cancel the call if `is_on` is False."""
-        self.calls_director = is_on
+    def call_director(self) -> None:
+        """Call the director of the hall."""
+        self.calls_director = True
+        self._wake_thread()
+
+    def cancel_call(self) -> None:
+        """Cancel the call of the director."""
+        self.calls_director = False
         self._wake_thread()
 
     def _handle_state(self, _: TableSnapshot) -> None:

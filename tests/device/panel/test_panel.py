@@ -242,7 +242,7 @@ def test_rehearsal_shows_which_buttons_were_felt_and_does_nothing_else(
     wires: Wires, panel: Panel, session: TableSession
 ) -> None:
     before = session.state.moment
-    panel.rehearse(True)
+    panel.begin_rehearsal()
     for button in (Button.END_TURN_1, Button.CHALLENGE):
         wires.press(button)
     panel.press(Button.POWER, held=True).result(PATIENCE_S)
@@ -250,7 +250,7 @@ def test_rehearsal_shows_which_buttons_were_felt_and_does_nothing_else(
     panel.show_signal(Signal(0.5, Light(Colour.MAGENTA), beeps=(0.1,)))
     until(lambda: wires.status == Colour.MAGENTA.value)
     assert session.state.moment == before and panel.view.status is PanelStatus.READY
-    panel.rehearse(False)
+    panel.end_rehearsal()
     until(lambda: panel.view.felt is None)
 
 

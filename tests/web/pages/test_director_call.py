@@ -19,8 +19,11 @@ class Hall:
     def __init__(self) -> None:
         self.calls_director = False
 
-    def call_director(self, is_on: bool) -> None:
-        self.calls_director = is_on
+    def call_director(self) -> None:
+        self.calls_director = True
+
+    def cancel_call(self) -> None:
+        self.calls_director = False
 
 
 @pytest.fixture

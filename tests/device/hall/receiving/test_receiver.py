@@ -89,9 +89,10 @@ def test_call_of_the_director_reaches_the_hall(playing: TableSession, broker: Br
         HallReceiver(":memory:", broker.settings()) as hall,
     ):
         until(lambda: agrees(hall, playing))
-        for calls in (True, False):
-            table.call_director(calls)
-            until(lambda expected=calls: hall.state.tables["7"].needs_help is expected)  # type: ignore[misc]
+        table.call_director()
+        until(lambda: hall.state.tables["7"].needs_help)
+        table.cancel_call()
+        until(lambda: not hall.state.tables["7"].needs_help)
 
 
 def test_clock_is_right_in_a_hall_that_comes_later_though_the_table_has_a_wrong_time(
