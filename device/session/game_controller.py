@@ -8,7 +8,6 @@ from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
-from device.session.memory import PictureBuffer, PlayerColours, QuestionMemory, QuestionNote, make_deferral
 from device.session.messages import (
     Notice,
     OpenQuestion,
@@ -21,6 +20,10 @@ from device.session.messages import (
     make_notice,
     update_names,
 )
+from device.session.picture_buffer import PictureBuffer
+from device.session.player_colours import PlayerColours
+from device.session.question_memory import QuestionMemory
+from device.session.question_note import QuestionNote, make_deferral
 from device.session.snapshot import LookView, Phase, TableSnapshot, build_snapshot
 from device.session.turns.decision import Decision, TurnContext
 from device.storage.errors import log_store_errors

@@ -1,0 +1,114 @@
+"""The open question as a note in the store, so that it survives a power cut.
+
+The events of its turn are in the log at once, but the question itself becomes an event only when it is deferred.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import msgspec
+
+from device.session.messages import Notice, OpenQuestion, Trouble, format_sentence, make_notice
+from device.session.picture_buffer import PictureBuffer
+from device.session.snapshot import Moment
+from device.storage.errors import log_store_errors
+from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog
+from device.storage.store import TABLE_NOTES, GameStore, StoreError
+from engine.events import Event, from_json, to_json
+from engine.messages import read_message, write_message
+from engine.validation.deferred_questions import defer_question
+
+_log = logging.getLogger(__name__)
+
+OPEN_QUESTION_NOTE = "open-question"
+"""Name of the table's note that contains the open question; its text is empty while no question is open."""
+
+
+class _StoredQuestion(msgspec.Struct, omit_defaults=True):
+    """Contents of the note with the open question.
+
+    - `moment`: the version of the game.
+    - `events`: the events that defer the question; empty if it cannot be deferred.
+    - `question` and `answer`: the text of the question, and that of the answer in effect (empty if nothing is
+      recorded).
+    - `crop`: JPEG data of the question's picture.
+    - `is_challenge`: True if the players were to decide a challenge; otherwise they had ended a turn.
+    """
+
+    moment: str
+    question: Any
+    answer: Any
+    events: list[dict[str, Any]] = []
+    crop: bytes = b""
+    is_challenge: bool = False
+
+
+class QuestionNote:
+    """The note with the open question; errors of the store are only logged.
+
+    The note contains the texts of the question and, if the question can be deferred, the events that defer it.
+    """
+
+    def __init__(self, store: GameStore) -> None:
+        self._store = store
+        self._saved: str | None = None
+
+    def save(self, log: GameLog, question: OpenQuestion | None, pictures: PictureBuffer) -> None:
+        """Write the open question, or an empty text if there is none. An unchanged note is not written again.
+
+        A deferred question that is shown again is not written, because it is in the log.
+        """
+        text = _encode_question(log, question, pictures) if question is not None and not question.deferred else ""
+        if text == self._saved:
+            return
+        with log_store_errors("the open question is not kept"):
+            self._store.save_note(TABLE_NOTES, OPEN_QUESTION_NOTE, text)
+            self._saved = text
+
+    def restore(self, log: GameLog, pictures: PictureBuffer) -> tuple[Notice, ...]:
+        """Defer the question that was open when the program stopped, or return a notice if it cannot be deferred.
+
+        Nothing is done if the log has changed since the note was written: the question may already be deferred.
+        """
+        try:
+            self._saved = text = self._store.read_note(TABLE_NOTES, OPEN_QUESTION_NOTE)
+            stored = msgspec.json.decode(text, type=_StoredQuestion) if text else None
+            if stored is None or stored.moment != str(Moment(log.number, log.length)):
+                return ()
+            question, answer = read_message(stored.question), read_message(stored.answer)
+            if not stored.events:
+                if answer:
+                    return (make_notice("question-counts", question, format_sentence(answer)),)
+                key = "challenge-lost" if stored.is_challenge else "question-lost"
+                return (make_notice(key, question, trouble=Trouble.BOARD),)
+            if stored.crop:
+                pictures.add_crop(question, stored.crop)
+            save_error = log.extend_last_press([from_json(body) for body in stored.events])
+        except (StoreError, msgspec.MsgspecError, *UNREADABLE_GAME_ERRORS) as error:
+            _log.warning("the question before the restart is not known: %s", error)
+            return ()
+        return (make_notice("not-saved", save_error, trouble=Trouble.STORE),) if save_error else ()
+
+
+def make_deferral(log: GameLog, question: OpenQuestion) -> tuple[Event, ...]:
+    """Return the events that defer a question about the last press; none if its turn does not count provisionally."""
+    before = log.game_before_last_press
+    if question.deferred or not question.is_deferrable or before is None:
+        return ()
+    deferred = question.make_deferred(log.game.events[len(before.events) :])
+    return defer_question(log.game, deferred, question.reading)
+
+
+def _encode_question(log: GameLog, open_question: OpenQuestion, pictures: PictureBuffer) -> str:
+    question = open_question.question
+    stored = _StoredQuestion(
+        moment=str(Moment(log.number, log.length)),
+        question=write_message(question.text),
+        answer=write_message(question.answers[question.chosen]) if open_question.chosen_counts else "",
+        events=[to_json(event) for event in make_deferral(log, open_question)],
+        crop=pictures.get(question.picture) or b"",
+        is_challenge=open_question.stops_clock and not open_question.offers_wait,
+    )
+    return msgspec.json.encode(stored).decode()
