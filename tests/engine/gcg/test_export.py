@@ -268,5 +268,5 @@ def test_play_on_squares_that_have_tiles_after_a_correction_is_not_written() -> 
     game = five_turns(PlayWithdrawn(0), Passed(1))
     game = game.push(PlayMade(0, Play.from_tiles({parse_square("G11"): Tile("O")})))
     game = game.push(TurnCorrected(5, Passed(0)))  # the withdrawn BIT stays on the board
-    with pytest.raises(RulesError, match="GCG cannot describe that .* covers other tiles"):
+    with pytest.raises(RulesError, match=r"GCG cannot describe that .* covers other tiles"):
         build_record(game)
