@@ -23,7 +23,7 @@ from device.cli.doctor import describe_machine, find_program_version
 from device.cli.listeners import make_game_end_listener, make_refusal_listener
 from device.cli.options import ensure_data_folder, find_own_lexicon, make_lexicon_finder, prepare_game
 from device.cli.output import print_line
-from device.cli.page import announce_wifi, find_page_addresses, open_page
+from device.cli.page import announce_wifi, check_page_address, find_page_addresses, open_page
 from device.panel.gpio import may_have_pins
 from device.panel.open_panel import open_panel
 from device.panel.panel import Panel, PanelActions
@@ -132,6 +132,7 @@ class Appliance:
                     )
                 )
                 session = stack.enter_context(self.open_session(store))
+                check_page_address(self._settings.page)  # a failed start stores no game
                 self._report(self.begin_game(session, new=new, has_options=has_options))
                 self.show_notices(session)
                 session.add_listener(make_game_end_listener(session, backups.request))

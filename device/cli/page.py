@@ -35,6 +35,16 @@ CERTIFICATE_CHECK_INTERVAL_S = 60.0
 """Seconds between two checks of the table's own certificate, because the address of the machine may change."""
 
 
+def check_page_address(page: PageSettings) -> None:
+    """Raise `UserError` or `OSError` if the page cannot have its address and port."""
+    from web.security.server import PortInUseError, create_listening_socket
+
+    try:
+        create_listening_socket(page.host, page.port).close()
+    except PortInUseError as error:
+        raise UserError(_describe_port_in_use(error.port, page)) from None
+
+
 @contextmanager
 def open_page(
     app: Flask, page: PageSettings, report: Callable[[str], None], folder: Path, hotspot: Hotspot | None = None
@@ -96,12 +106,16 @@ def _open_server(app: Flask, page: PageSettings, tls: TlsSettings | None, report
     try:
         return PageServer(app, page.port, page.host, tls=tls)
     except PortInUseError as error:
-        option = "--port" if error.port == page.port else "page.secure_port in the settings"
-        sentence = f"Port {error.port} is in use. Choose another port with {option}."
+        sentence = _describe_port_in_use(error.port, page)
         if tls is None or page.certificate or error.port != tls.port:
             raise UserError(sentence) from None
     report(f"No https: {sentence}")
     return _open_server(app, page, None, report)
+
+
+def _describe_port_in_use(port: int, page: PageSettings) -> str:
+    option = "--port" if port == page.port else "page.secure_port in the settings"
+    return f"Port {port} is in use. Choose another port with {option}."
 
 
 @contextmanager

@@ -113,6 +113,15 @@ def test_taken_port_is_reported_in_one_line(folder: Path, capsys: pytest.Capture
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_start_that_fails_at_the_address_of_the_page_stores_no_game(folder: Path, tmp_path: Path) -> None:
+    args = options(folder, find_free_port())
+    args.host = "192.0.2.1"  # no address of this machine (RFC 5737)
+    with pytest.raises(OSError, match="There can be no page at 192"):
+        serve(args)
+    with GameStore(tmp_path / "data" / "games.db") as store:
+        assert store.list_games() == ()
+
+
 def test_faults_of_camera_and_store_are_reported_in_one_line(folder: Path, tmp_path: Path) -> None:
     args = options(folder, find_free_port())
     args.camera = "folder:/nowhere/at/all"
