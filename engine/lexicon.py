@@ -201,7 +201,7 @@ class Entries:
     def read_batches(self) -> Iterator[list[str]]:
         """Yield the entries in lists, each from about `_BLOCK_CHARS` characters of text. Raises `LexiconError`."""
         line_count = 0
-        with io.TextIOWrapper(io.BytesIO(self._data), self._encoding, newline=None) as text:
+        with io.TextIOWrapper(io.BytesIO(self._data), self._encoding, errors="ignore", newline=None) as text:
             while block := text.read(_BLOCK_CHARS):
                 block += text.readline()
                 lines = block.splitlines()
@@ -235,6 +235,10 @@ def parse_entries(source: str, data: bytes) -> Entries:
     return Entries(source, data, _find_encoding(source, data))
 
 
+_MAX_TORN_BYTES = 3
+"""Maximum length of an incomplete UTF-8 character, in bytes."""
+
+
 def _find_encoding(source: str, data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encodings = ["utf-16"]
@@ -247,8 +251,10 @@ def _find_encoding(source: str, data: bytes) -> str:
         try:
             for _ in codecs.iterdecode(_split_blocks(data), encoding):
                 pass
-        except UnicodeDecodeError:
-            continue
+        except UnicodeDecodeError as error:
+            is_torn = error.reason == "unexpected end of data" and not data[:-_MAX_TORN_BYTES].isascii()
+            if not is_torn:  # a text that was cut inside its last character is still UTF-8
+                continue
         return encoding
     text = "{0} is not a UTF-8 text file. Save the word list as UTF-8, with one word on each line."
     raise LexiconError(make_message("list-not-utf8", text, source))

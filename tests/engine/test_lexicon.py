@@ -72,6 +72,14 @@ def test_comments_and_empty_lines_are_no_words() -> None:
     assert not lexicon.excluded_counts
 
 
+def test_utf8_list_that_was_cut_inside_its_last_letter_keeps_its_accented_words() -> None:
+    assert list(parse_entries("list", "ÄPFEL\nÜBER\nHORN\nKÄ".encode()[:-1])) == ["ÄPFEL", "ÜBER", "HORN", "K"]
+
+
+def test_latin1_list_with_an_accent_in_its_last_letter_only_is_read() -> None:
+    assert list(parse_entries("list", "HORN\nKOMÄ".encode("iso-8859-1"))) == ["HORN", "KOMÄ"]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "iso-8859-1", "utf-16"])
 def test_both_encodings_are_read(encoding: str) -> None:
     data = "äpfel\nöl\nhorn\n".encode(encoding)
