@@ -62,6 +62,10 @@ FEATURE_COUNT: Final = 128
 """Number of features per crop: the input of the last layer for the letter classes."""
 _MIN_CLEAR_PROBABILITY: Final = 0.95
 """Minimum probability of a clear letter. Less clear tiles are read again with the large network."""
+_MIN_PLAIN_PROBABILITY: Final = 0.7
+_MAX_STRAY_PROBABILITY: Final = 0.06
+"""Minimum probability of no letter, and maximum probability of each letter, for a tile whose doubt is spread over many
+letters. The large network is as uncertain about such a blank, so the tile counts as clear."""
 _SHIFTS_PX: Final = np.array([(2, 2), (-2, -2)])
 """Shifts (down, right) of the additional crops of an unclear tile, in pixels: 2 pixels are 7 % of a square. The mean of
 several predictions has fewer errors than one prediction."""
@@ -352,11 +356,14 @@ def _find_unclear_tiles(letters_logp: NDArray[np.float32], alphabet: Alphabet) -
     """Return the rows of `letters_logp` `(n, classes)` that are not clear.
 
     A tile is clear if its best letter in this alphabet has a high probability, or if the two classes without a letter
-    (no tile and blank) together have a high probability. `fusion` later distinguishes no tile from blank.
+    (no tile and blank) together have a high probability; a lower one is enough if no single letter is likely. `fusion`
+    later distinguishes no tile from blank.
     """
     letters_p = restrict_to_alphabet(letters_logp, alphabet)
-    best_p = np.maximum(letters_p[:, LETTER_CLASSES].max(axis=1), letters_p[:, _PLAIN_CLASSES].sum(axis=1))
-    return np.flatnonzero(best_p < _MIN_CLEAR_PROBABILITY)
+    letter_p, plain_p = letters_p[:, LETTER_CLASSES].max(axis=1), letters_p[:, _PLAIN_CLASSES].sum(axis=1)
+    is_clear = np.maximum(letter_p, plain_p) >= _MIN_CLEAR_PROBABILITY
+    is_clear |= (plain_p >= _MIN_PLAIN_PROBABILITY) & (letter_p <= _MAX_STRAY_PROBABILITY)
+    return np.flatnonzero(~is_clear)
 
 
 def _cut_shifted_crops(poses: TilePoses, rows: NDArray[np.intp]) -> Image:

@@ -68,6 +68,15 @@ def test_square_that_may_have_a_letter_is_read_at_two_shifts(net: CountingNet, b
     assert count_crops(net, best, 0.7) == 2 * len(CELLS)
 
 
+def test_blank_whose_doubt_is_spread_over_many_letters_is_not_read_again(net: CountingNet) -> None:
+    spots, alphabet = TilePoses.at_centres(VIEW, CELLS), net.alphabet_matrix("ABCDEFGHIJ")
+    letters_p = np.full((len(CELLS), len(net.classes)), 1e-9)
+    letters_p[:, net.classes.index(BLANK)] = 0.8
+    letters_p[:, [net.classes.index(letter) for letter in "ABCDEFGHIJ"]] = 0.02
+    letters_logp = np.log(letters_p).astype(np.float32)
+    assert net.reread_unclear_tiles(spots, letters_logp, alphabet) is letters_logp
+
+
 def test_unclear_tile_gets_the_letter_that_both_networks_see(net: CountingNet) -> None:
     table = SimulatedTable(seed=5)
     table.lay_tiles(dict.fromkeys(CELLS, "A"))
