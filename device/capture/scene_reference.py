@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import cv2
 import numpy as np
-import numpy.typing as npt
 
 from device.cameras import Frame, Image
 from vision.geometry import Floats, grid_corners, homography, project, square_side
@@ -123,12 +122,11 @@ class SceneReference:
         grey = to_grey(preview)[self._area]
         difference = cv2.addWeighted(grey, _FRACTIONS, self._grey, -_FRACTIONS, 0, dtype=cv2.CV_16S)
         sides = (max(3, round(_CONFIG.box_squares * self._square_px)), round(self._square_px))
-        return np.array([self._find_maximum(cv2.blur(difference, (side, side))) for side in sides]) / _FRACTIONS
-
-    def _find_maximum(self, differences: npt.NDArray[np.int16]) -> float:
-        """Return the largest absolute value on the board and its margin."""
-        lowest, highest, _, _ = cv2.minMaxLoc(differences, self._mask)
-        return max(-lowest, highest)
+        maxima = []
+        for side in sides:
+            lowest, highest, _, _ = cv2.minMaxLoc(cv2.blur(difference, (side, side)), self._mask)
+            maxima.append(max(-lowest, highest) / _FRACTIONS)
+        return np.array(maxima)
 
 
 def to_grey(image: Image) -> Image:
