@@ -20,8 +20,8 @@ from engine.reading import BoardReading
 from engine.validation.play_checks import find_end_squares
 
 MIN_STABLE_UNKNOWN_WORDS_S = 10.0
-"""Minimum time in seconds without a change of the board for a play with an unlisted word to count as complete: the
-player may still be thinking."""
+"""Minimum time in seconds without a change of the board for a play to count as complete, unless its words are known to
+be listed: the player may still be thinking."""
 
 
 def needs_key_frames(inference: Inference) -> bool:
@@ -41,8 +41,10 @@ def find_extended_play(
 
     The first play has the tiles in the key frame. The second play has the remaining tiles, and is made by the next
     player. `stable_readings` are readings of the key frames that `find_stable_frames` yields, with the seconds for
-    which the board remained unchanged.
+    which the board remained unchanged. Listed words do not matter if words are looked up only after a challenge: the
+    time of the question would show which words are listed.
     """
+    words = words if game.rules.open_dictionary else None
     whole = _find_single_play(inference)
     for reading, stable_s in stable_readings:
         first = _find_single_play(infer_play(game, reading, history))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from device.session.commands.games import StartGame, Undo
@@ -10,6 +12,7 @@ from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.messages import Trouble
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
+from engine.rules import Rules
 from tests.support.stepped_tables import SteppedTable
 from tests.support.stepped_tables import session as session
 from tests.support.stepped_tables import stepped as stepped
@@ -114,6 +117,20 @@ def test_part_of_a_play_that_is_no_word_is_asked_about_only_after_a_long_time(
         assert [turn.word for turn in state.turns] == ["HORN", "FA.M"] and (state.question is not None) == asks
         table.lay()
         stepped.submit(StartGame(STARTED))
+
+
+def test_part_of_a_play_that_is_a_word_is_not_asked_about_sooner_if_the_dictionary_is_closed(
+    stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise a question after three seconds would show that FARM is in the list."""
+    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
+    stepped.submit(StartGame(replace(STARTED, rules=Rules(open_dictionary=False))))
+    rest(stepped, HORN)
+    stepped.submit(EndTurn())
+    rest(stepped, HORN, FARM)
+    table.lay(HORN, FARMS)
+    state = stepped.submit(EndTurn())
+    assert [turn.word for turn in state.turns] == ["HORN", "FA.MS"] and state.question is None
 
 
 def test_play_that_is_laid_tile_by_tile_is_not_asked_about(
