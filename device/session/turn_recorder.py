@@ -15,6 +15,7 @@ from device.session.turns.turn_capture import (
     AdvanceCapture,
     TurnCapture,
     capture_turn,
+    check_advance_key_frames,
     reject_blurred_turn,
     reject_used_picture,
     sample_board_colours,
@@ -80,13 +81,14 @@ class TurnRecorder:
         who has played.
         """
         before, auto_turns = self.controller.game, self.background.auto_turns
-        turn = advance.adapt(before, replace(self.controller.turn_context, seat=None))
+        context = replace(self.controller.turn_context, seat=None)
+        turn = advance.adapt(before, context)
         self.background.advance_reader.mark_used()
         self.board_camera.use_advance(advance.reading)
         if turn.is_aligned:
             self.board_camera.confirm_location(turn.reading)
-        self.background.key_frames.take_all()
-        self._record_turn(turn)
+        key_frames = self.background.key_frames.take_all()
+        self._record_turn(check_advance_key_frames(self.board_camera, turn, context, key_frames))
         if auto_turns is not None and len(self.controller.game.turns) > len(before.turns):
             auto_turns.note_end(self.controller.game)
 

@@ -137,6 +137,17 @@ def capture_turn(
     return _check_key_frames(turn, context, read, key_frames)
 
 
+def check_advance_key_frames(
+    camera: BoardCamera, turn: TurnCapture, context: TurnContext, key_frames: Sequence[KeyFrame]
+) -> TurnCapture:
+    """Return a turn that was captured in advance, with a question if `key_frames` show a part of its play alone."""
+
+    def read(image: Image) -> BoardReading | None:
+        return camera.read_earlier_picture(image, turn.game.tiles.letters).board
+
+    return _check_key_frames(turn, context, read, key_frames)
+
+
 def _read_pictures(
     camera: BoardCamera, game: Game, context: TurnContext, progress: CaptureProgress, advance: AdvanceCapture | None
 ) -> TurnCapture:

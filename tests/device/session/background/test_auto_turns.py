@@ -12,6 +12,7 @@ import pytest
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, Undo
+from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndFoundTurn, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, Phase, Sight
@@ -30,6 +31,7 @@ from vision.geometry import Image
 from vision.recognition.reader import PhotoReading
 
 WAIT_S = 5.0
+FARMS = ("FARMS", 5, 7, False)
 
 
 def open_table(
@@ -83,6 +85,20 @@ def test_play_that_grows_is_one_turn(auto: SteppedTable) -> None:
     assert auto.rest(4.0).turns == ()
     auto.rest(3.0)
     assert found(auto) == [(0, "FARMS")]
+
+
+def test_word_that_was_still_before_it_was_lengthened_is_asked_about(auto: SteppedTable) -> None:
+    """Anna may have added the S before Ben's turn had ended."""
+    auto.lay(HORN)
+    auto.rest(7.0)
+    auto.lay(HORN, FARM)
+    auto.rest(4.0)
+    auto.lay(HORN, FARMS)
+    state = auto.rest(7.0)
+    assert found(auto) == [(0, "HORN"), (1, "FA.MS")]
+    assert state.question is not None and state.question.key == "one-or-two"
+    auto.submit(AnswerQuestion(1))
+    assert found(auto) == [(0, "HORN"), (1, "FA.M"), (0, "....S")]
 
 
 def test_quick_next_player_ends_the_turn(auto: SteppedTable) -> None:
