@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, permutations
 from types import MappingProxyType
 
 from engine.blanks import find_blank_letters
@@ -33,6 +33,7 @@ from engine.events import (
     PlayMade,
     PositionEntered,
     TileRecycled,
+    filter_plays,
 )
 from engine.game import Game
 from engine.lexicon import WordList
@@ -56,6 +57,9 @@ _REPORTED_DEFECTS = (
     Status.FIRST_WORD_SHORT, Status.TOO_MANY_TILES,
 )  # fmt: skip
 """Defects for which a recorded play is reported. The `Reason` of the report has the same name as the defect."""
+
+MAX_REORDERED_PLAYS = 3
+"""Maximum number of plays of which all orders are offered; the orders of more plays are too many answers."""
 
 MIN_PLAUSIBLE_PROBABILITY = 0.001
 """Minimum probability in a reading for a symbol to count as plausible."""
@@ -123,17 +127,20 @@ def check_rack(proposal: Proposal) -> Iterator[Finding]:
 
 
 def list_other_orders(game: Game, events: Sequence[Event]) -> tuple[tuple[Event, ...], ...]:
-    """Return the other ways in which two players may have made two plays, if `events` are two plays.
+    """Return the other ways in which the players may have made two or three plays, if `events` are these plays.
 
-    If neither play depends on the other, the board does not show which player made which play. If the plays cross, the
-    tile at the crossing may belong to either of them. Only legal plays are returned.
+    If no play depends on another, the board does not show which player made which play. If two plays cross, the tile at
+    the crossing may belong to either of them. Only legal plays are returned.
     """
-    match events:
-        case (PlayMade(first, one), PlayMade(second, other)):
-            pairs = ((other, one), _move_crossing_tile(one, other), _move_crossing_tile(other, one))
-            made = ((PlayMade(first, before), PlayMade(second, after)) for before, after in filter(None, pairs))
-            return tuple(plays for plays in made if _are_legal(game, *plays))
-    return ()
+    made = filter_plays(events)
+    if len(made) != len(events) or not 2 <= len(made) <= MAX_REORDERED_PLAYS:
+        return ()
+    plays = tuple(event.play for event in made)
+    orders = [order for order in permutations(plays) if order != plays]
+    if len(plays) == 2:
+        orders += filter(None, (_move_crossing_tile(*plays), _move_crossing_tile(*plays[::-1])))
+    others = (tuple(replace(event, play=play) for event, play in zip(made, order, strict=True)) for order in orders)
+    return tuple(other for other in others if _are_legal(game, other))
 
 
 def _move_crossing_tile(one: Play, other: Play) -> tuple[Play, Play] | None:
@@ -150,8 +157,12 @@ def _move_crossing_tile(one: Play, other: Play) -> tuple[Play, Play] | None:
     return (Play.from_tiles({**dict(other.tiles), **crossing}), Play.from_tiles(rest)) if crossing else None
 
 
-def _are_legal(game: Game, one: PlayMade, other: PlayMade) -> bool:
-    return not game.check_play(one.play) and not game.push(one).check_play(other.play)
+def _are_legal(game: Game, plays: Sequence[PlayMade]) -> bool:
+    for event in plays:
+        if game.check_play(event.play):
+            return False
+        game = game.push(event)
+    return True
 
 
 def pass_after_exchange(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:

@@ -106,6 +106,15 @@ def test_tile_at_the_crossing_of_two_plays_may_belong_to_either() -> None:
     assert list_other_orders(game, bat_first) == (nail_first,)
 
 
+def test_three_plays_may_have_been_made_in_any_order_that_is_legal() -> None:
+    """HAT, NOD and FARM do not depend on each other; DO needs the D of NOD."""
+    game = play(new_game(), "8F HORN")
+    hat, nod, farm = (PlayMade(1, written(game, notation)) for notation in ("F8 .AT", "I8 .OD", "H6 FA.M"))
+    assert len(list_other_orders(game, (hat, nod, farm))) == 5
+    do = PlayMade(1, written(game.push(nod), "10I .O"))
+    assert list_other_orders(game, (hat, nod, do)) == ((nod, hat, do), (nod, do, hat))
+
+
 def test_play_of_all_tiles_that_are_left_is_no_question() -> None:
     game = play(new_game(), "8F HORN")
     game = replace(game, state=replace(game.state, bag_count=0, rack_counts=(3, 3)))
