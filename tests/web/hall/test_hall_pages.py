@@ -35,7 +35,7 @@ def test_change_of_one_table_is_sent_alone(hall: ShownHall, client: FlaskClient)
     hall.state = apply_game(hall.state, *received("Table 2", [STARTED, HORN, Passed(1)]))
     hall.look()
     parts = client.get(f"/live/state?since={first['id']}").json["parts"]
-    assert set(parts) == {"status", "table-0"} and "Ben: passed" in parts["table-0"]
+    assert set(parts) == {"status", "table-0"} and "<bdi>Ben</bdi>: <bdi>passed</bdi>" in parts["table-0"]
 
 
 def test_invented_id_of_a_state_gets_everything(client: FlaskClient) -> None:

@@ -317,6 +317,13 @@ def test_board_of_a_language_written_from_the_right_is_drawn_mirrored(table: Sho
     assert "column A is on the right" in part(html, "board")
 
 
+def test_square_beside_a_word_written_from_the_right_is_isolated(table: ShownTable, client: FlaskClient) -> None:
+    """Otherwise browsers draw the 8 of 8G on one side of the word and the G on the other."""
+    game = Game.from_events([GameStarted(("Dana", "Noam"), tile_set="he")])
+    table.show(build_snapshot(game.push(PlayMade(0, Play.from_gcg(game.board, "8G", "שלום", game.tiles))), None))
+    assert re.search(r"<b>[א-ת]+</b> <bdi class=\"at\">8G</bdi>", page(client))
+
+
 def test_final_card_names_the_result_of_every_player(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.ENDED)
     last = part(page(client), "last")
