@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from device.session.messages import Notice, Trouble
+from device.session.messages import Notice, Question, Trouble
 from device.session.snapshot import TableSnapshot
 from device.settings import Settings
 from device.settings_editor import SettingsEditor, SettingsFile
@@ -97,6 +97,16 @@ def test_clocks_are_not_cut_off_on_a_small_phone(phone: Page, table: ShownTable,
     for card, clock in cards:
         assert card is not None and clock is not None
         assert clock["x"] + clock["width"] <= card["x"] + card["width"] - PADDING_PX
+
+
+def test_question_about_a_player_with_a_long_name_fits_a_small_phone(phone: Page, table: ShownTable) -> None:
+    name = "W" * 40
+    question = Question(f"Did {name} pass?", (f"{name} passed.", "No."))
+    table.show(replace(samples.MIDGAME, question=question))
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        pair(phone, server, server.app.extensions["pairing"].code)
+        phone.wait_for_selector(".question button")
+        assert phone.evaluate("document.querySelector('#talk').scrollWidth") <= SMALL_PHONE[0]
 
 
 def test_long_names_of_files_fit_a_small_phone(phone: Page, table: ShownTable, tmp_path: Path) -> None:
