@@ -67,7 +67,7 @@ def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
         elif request.path != PAIR_PATH and not find_current_client(pairing):
             wrong = "pair.needed"
         elif not _has_valid_token():
-            wrong = "wrong.stale"
+            wrong = "wrong.stale" if request.cookies else "wrong.no_cookie"
         return refuse(texts()(wrong), 403) if wrong else None
 
     app.before_request(check_change)

@@ -18,6 +18,14 @@ def test_token_of_another_visitor_does_not_do(table: ShownTable, app: Flask, pai
     assert table.submitted == []
 
 
+def test_browser_that_refuses_cookies_is_named_as_the_cause(app: Flask) -> None:
+    """A reload, which helps after a restart of the table, would never help here."""
+    browser = app.test_client(use_cookies=False)
+    form = {"csrf": token(browser), "code": app.extensions["pairing"].code}
+    answer = browser.post("/pair", data=form)
+    assert answer.status_code == 403 and "Allow cookies for this address" in answer.text
+
+
 def test_large_bodies_are_refused(paired: FlaskClient) -> None:
     sent = {"csrf": token(paired), "events": "1" * 100_000}
     assert paired.post("/actions/end-turn", data=sent).status_code == 413
