@@ -3,6 +3,7 @@
 
 const LONG_SIDE_PX = 2560; // as vision/photo.py: the table would scale larger pictures down itself
 const QUALITY = 0.92;
+const SENT_AS_TAKEN = ["image/jpeg", "image/png", "image/webp"]; // small pictures of these types; others become a JPEG
 const UNUSABLE = 422; // the reason is among the notices of the table, for all phones
 
 const picture = document.getElementById("picture");
@@ -63,8 +64,8 @@ async function shrinkPicture(file) {
   const image = await loadImage(file);
   try {
     const { naturalWidth: width, naturalHeight: height } = image;
-    const scale = LONG_SIDE_PX / Math.max(width, height);
-    if (scale >= 1) return file;
+    const scale = Math.min(1, LONG_SIDE_PX / Math.max(width, height));
+    if (scale === 1 && SENT_AS_TAKEN.includes(file.type)) return file;
     return await encode(file, image, Math.round(width * scale), Math.round(height * scale));
   } finally {
     URL.revokeObjectURL(image.src);

@@ -19,6 +19,7 @@ import cv2
 import numpy as np
 import pytest
 from PIL import Image as Pictures
+from PIL import features
 
 from device.cameras.phone import PhoneCamera
 from device.demo.demo_table import load_demo_games, make_start_event
@@ -34,7 +35,7 @@ from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.support.photo_labels import load_collections
 from tests.support.recorded_boards import GAME, TURNS, render_boards
 from vision.geometry import Image
-from vision.photo import decode_photo, load_photo
+from vision.photo import PhotoError, decode_photo, load_photo
 from vision.recognition.reader import BoardReader
 from web import create_app
 from web.security.server import PageServer
@@ -117,6 +118,21 @@ def test_look_again_opens_the_camera_of_the_phone(browser: Browser, tmp_path: Pa
         chooser.value.set_files(make_photo(second, tmp_path / "second.jpg"))
         phone.wait_for_function("() => !document.querySelector('.question')")
         assert [turn.kind for turn in session.state.turns] == ["play", "play"]
+
+
+@pytest.mark.skipif(not features.check("avif"), reason="this Pillow writes no AVIF")
+def test_small_picture_of_a_type_that_only_the_browser_reads_counts(browser: Browser, tmp_path: Path) -> None:
+    with serve() as (session, server), open_tab(browser, has_touch=True) as phone:
+        session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
+        pair(phone, server, server.app.extensions["pairing"].code)
+        [(image, score)] = render_boards(1)
+        photo = tmp_path / "photo.avif"
+        Pictures.fromarray(image[:, :, ::-1]).save(photo)
+        with pytest.raises(PhotoError):
+            load_photo(photo)
+        take_picture(phone, photo)
+        wait_for_turn(phone, 1)
+        assert [turn.score for turn in session.state.turns] == [score]
 
 
 def test_set_up_shows_the_table_alone(browser: Browser) -> None:
