@@ -67,6 +67,11 @@ def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--networks", nargs="+", choices=NETWORKS, default=NETWORKS, help="networks to train (default: all)"
     )
     parser.add_argument(
+        "--from-scratch",
+        action="store_true",
+        help="train letters and squares from random instead of start weights, as for another architecture",
+    )
+    parser.add_argument(
         "--fonts",
         choices=["all", "packaged"],
         default="all",
@@ -83,6 +88,7 @@ def describe_run(args: argparse.Namespace, fonts: Sequence[Path]) -> dict[str, o
         "seed": args.seed,
         "scenes": args.scenes,
         "share": args.share,
+        "from scratch": args.from_scratch,
         "fonts": [font.name for font in fonts],
         "code": hash_training_code(),
         "machine": f"{processor}, Python {platform.python_version()}, {libraries}",
@@ -159,8 +165,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         log_progress(begun, f"{task.name} done")
 
     def train_classifier(name: str, module: ModuleType) -> None:
-        path = folder / f"{name}.onnx"
-        print(module.train(views, held_out, steps(module.STEPS), path, checkpoint=checkpoint(name)), flush=True)
+        count = steps(module.STEPS_FROM_SCRATCH if args.from_scratch else module.REFINING_STEPS)
+        path, saved = folder / f"{name}.onnx", checkpoint(name)
+        report = module.train(views, held_out, count, path, checkpoint=saved, from_scratch=args.from_scratch)
+        print(report, flush=True)
         log_progress(begun, f"{name} done")
 
     trainings: dict[str, Callable[[], None]] = {

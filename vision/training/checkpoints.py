@@ -55,9 +55,13 @@ class Checkpoint:
 
 
 def hash_training_code() -> str:
-    """Return the SHA-256 of all modules of `vision`, because a change of any of them can change the weights."""
+    """Return the SHA-256 of everything in `vision` that can change the weights.
+
+    These are all modules, the start weights and the teachers.
+    """
     package = MODELS_DIR.parent
+    inputs = (path for pattern in ("*.npz", "*_large.onnx*") for path in package.rglob(pattern))
     digest = hashlib.sha256()
-    for path in sorted(package.rglob("*.py")):
+    for path in sorted([*package.rglob("*.py"), *inputs]):
         digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()

@@ -27,10 +27,15 @@ from vision.training.muon import make_muon
 from vision.training.networks import HeadedNet, build_letter_net, write_onnx
 from vision.training.optimise import fit_network, fit_temperature, mixed_precision
 from vision.training.quantise import quantise_model
+from vision.training.start_weights import RATE_SHARE, START_FOLDER, load_start_weights, write_start_weights
 from vision.training.teaching import TEACHER_SHARE, TaughtBatch, compute_divergence, read_temperature
 
 BATCH_SIZE = 256
-STEPS = 14000
+STEPS_FROM_SCRATCH = 14000
+REFINING_STEPS = 3000
+"""Number of steps that begin with the start weights (`vision.training.start_weights`)."""
+REPORT_EVERY = 500
+"""Number of steps between two reports, and between two checkpoints."""
 MAX_LEARNING_RATE = 2e-3
 TEACHER_TEMPERATURE: Final = 2.0
 """Divisor of the logits before they are compared, so that unlikely letters count, too."""
@@ -43,16 +48,23 @@ def train(
     path: Path = MODELS_DIR / "letters.onnx",
     seed: int = 0,
     checkpoint: Checkpoint | None = None,
+    *,
+    from_scratch: bool = False,
 ) -> str:
     """Train the letter network for `steps` batches of `views`, write it to `path`, and report its accuracy.
 
-    Its teacher is the large letter network. Returns the text of `report` for the views `held_out`, which are also used
-    to fit the calibration temperatures. An interrupted training continues from `checkpoint`.
+    Its teacher is the large letter network. The training begins with the start weights or, with `from_scratch`, with
+    random weights; then it also writes new start weights beside `path`. Returns the text of `report` for the views
+    `held_out`, which are also used to fit the calibration temperatures. An interrupted training continues from
+    `checkpoint`.
     """
     torch.manual_seed(seed)
     looks = LetterSampler(views)
     teacher = Teacher()
     net = build_letter_net(len(classes())).to(memory_format=torch.channels_last)
+    if not from_scratch:
+        load_start_weights(net, START_FOLDER / "letters.npz")
+    rate = MAX_LEARNING_RATE if from_scratch else RATE_SHARE * MAX_LEARNING_RATE
 
     def draw(step: int) -> TaughtBatch[LetterBatch]:
         batch = looks.draw_batch(np.random.default_rng((seed, 1, step)), BATCH_SIZE)
@@ -64,10 +76,12 @@ def train(
         draw,
         compute_taught_loss,
         steps,
-        make_muon(net, [head[-1] for head in net.heads.values()], MAX_LEARNING_RATE),
-        report_every=500,
+        make_muon(net, [head[-1] for head in net.heads.values()], rate),
+        report_every=REPORT_EVERY,
         checkpoint=checkpoint,
     )
+    if from_scratch:
+        write_start_weights(net, path.with_suffix(".npz"))
     proof = draw_proof(held_out, seed)
     facts = {"classes": list(classes()), "temperature": fit_temperatures(net, proof)}
     write_onnx(

@@ -24,10 +24,15 @@ from vision.training.dataset import TrainingViews
 from vision.training.networks import HeadedNet, build_square_net, write_onnx
 from vision.training.optimise import fit_network, fit_temperature, make_adamw, mixed_precision
 from vision.training.quantise import quantise_model
+from vision.training.start_weights import RATE_SHARE, START_FOLDER, load_start_weights, write_start_weights
 from vision.training.teaching import TEACHER_SHARE, TaughtBatch, compute_divergence, read_temperature
 
 BATCH_SIZE = 12
-STEPS = 8000
+STEPS_FROM_SCRATCH = 8000
+REFINING_STEPS = 3000
+"""Number of steps that begin with the start weights (`vision.training.start_weights`)."""
+REPORT_EVERY = 200
+"""Number of steps between two reports, and between two checkpoints."""
 MAX_LEARNING_RATE = 3e-3
 
 
@@ -42,16 +47,23 @@ def train(
     path: Path = MODELS_DIR / "squares.onnx",
     seed: int = 0,
     checkpoint: Checkpoint | None = None,
+    *,
+    from_scratch: bool = False,
 ) -> str:
     """Train the square network for `steps` batches of `views`, write it to `path`, and report its accuracy.
 
-    Returns the text of `report` for the views `held_out`, which are also used to fit the calibration temperature.
+    The training begins with the start weights or, with `from_scratch`, with random weights; then it also writes new
+    start weights beside `path`. Returns the text of `report` for the views `held_out`, which are also used to fit the
+    calibration temperature.
     An interrupted training continues from `checkpoint`.
     """
     torch.manual_seed(seed)
     looks = SquareSampler(views)
     teacher = Teacher()
     net = build_square_net().to(memory_format=torch.channels_last)
+    if not from_scratch:
+        load_start_weights(net, START_FOLDER / "squares.npz")
+    rate = MAX_LEARNING_RATE if from_scratch else RATE_SHARE * MAX_LEARNING_RATE
 
     def draw(step: int) -> TaughtBatch[SquareBatch]:
         batch = looks.draw_batch(np.random.default_rng((seed, 3, step)), BATCH_SIZE)
@@ -63,10 +75,12 @@ def train(
         draw,
         compute_taught_loss,
         steps,
-        [make_adamw(net.parameters(), MAX_LEARNING_RATE)],
-        report_every=200,
+        [make_adamw(net.parameters(), rate)],
+        report_every=REPORT_EVERY,
         checkpoint=checkpoint,
     )
+    if from_scratch:
+        write_start_weights(net, path.with_suffix(".npz"))
     proof = draw_proof(held_out, seed)
     write_square_net(net, [draw(steps + 1 + i).batch for i in range(4)], proof, path)
     add_context_input(path)
