@@ -189,7 +189,7 @@ def test_play_that_was_taken_back_is_listed_as_such(table: WebTable, phone: Flas
     lines = ("#player1 Anna Anna", "#player2 Ben Ben", ">Anna: HORN 8F HORN +14 14", ">Anna: HORN -- -14 0")
     assert bring(phone, "\n".join(lines).encode())[0] == 303
     turns = re.findall(r'<span class="play">(.*?)</span>', read(table, "/history/2"))
-    assert turns == ['<b class="gone">HORN</b> 8F', "<b>HORN</b> 8F took back"]
+    assert turns == ['<b class="gone">HORN</b> <bdi>8F</bdi>', "<b>HORN</b> <bdi>8F</bdi> took back"]
 
 
 def test_import_of_a_file_with_an_unreadable_event_is_refused(table: WebTable, phone: FlaskClient) -> None:
