@@ -54,8 +54,7 @@ def train(
 
     The training begins with the start weights or, with `from_scratch`, with random weights; then it also writes new
     start weights beside `path`. Returns the text of `report` for the views `held_out`, which are also used to fit the
-    calibration temperature.
-    An interrupted training continues from `checkpoint`.
+    calibration temperature. An interrupted training continues from `checkpoint`.
     """
     torch.manual_seed(seed)
     looks = SquareSampler(views)
