@@ -101,7 +101,7 @@ def _find_state_problem(state: TableState) -> str:
     seats = [*state.winners, *([state.turn_of] if state.turn_of is not None else [])]
     if state.clock:
         seats += [state.clock.running] if state.clock.running is not None else []
-        if len(state.clock.used) != count:
+        if len(state.clock.used) != count or any(abs(x) >= _MAX_TIME_S for x in (state.clock.limit, *state.clock.used)):
             return "clocks that no game has"
     if not all(0 <= seat < count for seat in seats):
         return "seats that no game has"

@@ -63,6 +63,8 @@ def test_message_of_a_table_is_decoded() -> None:
         ("7/log", {"table": "7", "store": "a" * 999, "game": 1, "events": [{"time": 1.0, "event": {}}]}, "names"),
         ("7/state", {**STATE, "game": 10**20}, "no game has"),
         ("7/state", {**STATE, "clock": {**CLOCK, "used": [1]}}, "clocks"),
+        ("7/state", {**STATE, "clock": {**CLOCK, "used": [-1e308, 0]}}, "clocks"),
+        ("7/state", {**STATE, "clock": {**CLOCK, "limit": 1e308}}, "clocks"),
     ],
 )
 def test_impossible_message_is_refused(topic: str, message: object, reason: str) -> None:
