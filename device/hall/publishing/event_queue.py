@@ -13,7 +13,7 @@ import msgspec
 
 from device.hall.messages import Publication, TableEvent, make_event_messages, make_log_message
 from device.storage.errors import log_store_errors
-from device.storage.store import TABLE_NOTES, GameStore
+from device.storage.store import TABLE_NOTES, GameStore, StoredGame
 
 NOTE_NAME = "hall"
 MAX_BATCH = 20
@@ -69,7 +69,11 @@ class EventQueue:
 
     def _find_newest_game(self) -> int:
         """Return the number of the newest game that was started at this table, or of the next game if there is none."""
-        return next((game.id for game in self._store.list_games() if not game.imported), self._store.next_game_number)
+        return next((game.id for game in self._list_own_games()), self._store.next_game_number)
+
+    def _list_own_games(self) -> list[StoredGame]:
+        """Return the games that were started at this table, the newest first."""
+        return [game for game in self._store.list_games() if not game.imported]
 
     def _has_event(self, position: Position) -> bool:
         """Return True if the store has the event before `position`, with the same time (a rescued store may not)."""
@@ -91,7 +95,7 @@ class EventQueue:
         if batch := events[position.number : position.number + MAX_BATCH]:
             return make_event_messages(self._table, position.store, position.game, batch)
         if next_game > self._next_game:  # a list of all games is read only after a game was added
-            games = [game.id for game in self._store.list_games() if not game.imported and game.id > position.game]
+            games = [game.id for game in self._list_own_games() if game.id > position.game]
             if games:
                 events = self._store.read_events(min(games))[:MAX_BATCH]
                 return make_event_messages(self._table, position.store, min(games), events)
@@ -99,13 +103,13 @@ class EventQueue:
         return []
 
     def _go_back_from_deleted_game(self) -> None:
-        """Start the newest game again if the players deleted a later one, to continue the game before.
+        """Start the game before again if the players deleted a game: they may have continued the game before it.
 
         The hall skips the events that it already has.
         """
-        newest = self._find_newest_game()
-        if newest < self._position.game:
-            self._position = msgspec.structs.replace(self._position, game=newest, number=0, time=0.0)
+        earlier = [game.id for game in self._list_own_games() if game.id < self._position.game]
+        if earlier:
+            self._position = msgspec.structs.replace(self._position, game=max(earlier), number=0, time=0.0)
 
     def read_log(self, game: int | None = None) -> list[Publication]:
         """Return the message with the whole log of a game; none if the log is empty. Raises `StoreError`.

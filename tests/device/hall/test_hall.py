@@ -128,6 +128,21 @@ def test_queue_goes_back_if_a_game_is_deleted_before_it_was_sent(tmp_path: Path)
         assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
 
 
+def test_queue_sends_the_rest_of_a_game_to_which_an_undo_went_back_during_an_outage() -> None:
+    with GameStore(":memory:") as store:
+        first, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
+        queue = EventQueue(store, "7", "broker")
+        acknowledge(queue, 0)
+        GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
+        acknowledge(queue, 0)
+        store.delete_game(2)
+        first.append_press([Passed(0)])
+        GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), first)
+        assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
+        acknowledge(queue, 1)
+        assert numbers(queue.read_batch()) == [(3, 0)]
+
+
 def test_state_does_not_depend_on_the_validity_of_words(playing: TableSession, table: TextTable) -> None:
     state = play(playing, table, ("HRON", 7, 5, True))
     assert state.turns[0].invalid_words == ("HRON",)
