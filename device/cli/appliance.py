@@ -46,7 +46,7 @@ from device.system.hotspot import Hotspot, HotspotError, read_hotspot
 from device.system.new_version import find_newer_version
 from device.system.periodic import PeriodicTask
 from device.system.start_record import STABLE_S, StartRecord
-from device.system.systemd import is_service, make_page_check, make_worker_feed, notify, wait_with_watchdog
+from device.system.systemd import is_service, keep_alive, make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
 from device.system.wifi import HotspotWatch, NetworkManager, count_phones_in_hotspot
 from engine.events import GameStarted
@@ -161,7 +161,9 @@ class Appliance:
     def open_store(self) -> GameStore:
         """Open the store of games in the data folder. Raises `UserError`, `StoreError`."""
         path = self._data_folder / "games.db"
-        store, problem = self._starts.build("store", lambda: open_store(path), lambda: (FallbackStore(path), ""))
+        store, problem = self._starts.build(
+            "store", lambda: open_store(path, keep_alive), lambda: (FallbackStore(path), "")
+        )
         if problem:
             self._notices.append(problem)
         store.picture_limits = self._settings.data.picture_limits

@@ -39,14 +39,20 @@ class _SavedGame:
 class FallbackStore(GameStore):
     """A store in memory for the games of a file that cannot be written.
 
-    After each turn, and when the store is closed, it tries to save the new events in the file. `now` is a clock in
-    seconds.
+    After each turn, and when the store is closed, it tries to save the new events in the file, which `open_file` opens.
+    `now` is a clock in seconds.
     """
 
-    def __init__(self, own_path: Path, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        own_path: Path,
+        now: Callable[[], float] = time.monotonic,
+        open_file: Callable[[], GameStore] | None = None,
+    ) -> None:
         super().__init__(MEMORY)
         self._own_path = own_path
         self._now = now
+        self._open_file = open_file or (lambda: GameStore(own_path))
         self._next_attempt = float("-inf")
         self._file_store: GameStore | None = None
         """The store in the file, as soon as it could be opened."""
@@ -107,7 +113,7 @@ class FallbackStore(GameStore):
         if self._now() < self._next_attempt:
             return False
         try:
-            self._file_store = self._file_store or GameStore(self._own_path)
+            self._file_store = self._file_store or self._open_file()
             for game in self._find_unsaved_games():
                 self._save_game(self._file_store, game)
         except StoreError as error:

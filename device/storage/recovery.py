@@ -1,7 +1,8 @@
 """Opening of the store so that a game can always be started, and recovery of games from a damaged store.
 
-The contents of a damaged file are never changed: the file is renamed, and its readable games are copied to a new store.
-If no new store can be created, games are kept in memory.
+The contents of a damaged file are never changed: its readable games are copied to a new store, which then gets the
+file's name. A copy that was interrupted begins again at the next start. If no new store can be created, games are kept
+in memory.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import logging
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from device.catalogue import get_text
 from device.storage.backups import BACKUP_FOLDER, list_backups
@@ -29,21 +30,24 @@ from device.storage.checksums import (
     find_valid_events,
     is_intact_note,
 )
-from device.storage.database import COMPANION_SUFFIXES, decode_text
+from device.storage.database import COMPANION_SUFFIXES, decode_text, lock_beside, remove_database
 from device.storage.errors import (
     StoreDamagedError,
     StoreError,
+    StoreFullError,
     StoreLockedError,
     StoreReadOnlyError,
     log_store_errors,
     to_store_error,
 )
 from device.storage.fallback import FallbackStore
-from device.storage.files import make_dated_path
+from device.storage.files import make_dated_path, sync_folder
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
 from engine.messages import join_messages
 
 _log = logging.getLogger(__name__)
+
+Value = TypeVar("Value")
 
 _GAME_COLUMNS = "id, started, imported, deleted, length, seal"
 """Columns (SQL) of the list of games, in the order of the fields of `_ReadGame`."""
@@ -56,27 +60,27 @@ UNKNOWN_LENGTH = -1
 _JPEG_START = b"\xff\xd8\xff"
 
 
-def open_store(path: Path) -> tuple[GameStore, str]:
+def open_store(path: Path, report_progress: Callable[[], object] = lambda: None) -> tuple[GameStore, str]:
     """Open the store at `path`. Return it, and a message about its faults (empty if there are none).
 
+    `report_progress` is called for each game of a damaged store, because the rescue of many pictures takes minutes.
     Raises `StoreLockedError` if another program uses the store. In this case the table does not use a store in memory,
     because the other program also uses the camera.
     """
-    was_empty, was_missing = _is_empty_file(path), not os.path.lexists(path)
-    tail_record = TailRecord(Path(f"{path}.tail"))
-    tail = tail_record.read()  # a store that opens corrects it
+    was_missing = not os.path.lexists(path)
+    tail = TailRecord(Path(f"{path}.tail")).read()  # a store that opens corrects it
+    if _is_empty_file(path) and list_backups(path.parent / BACKUP_FOLDER):
+        # To SQLite an empty file is a new database, but the backups show that games were lost.
+        return _rescue_store(path, tail, report_progress)
     try:
         store = GameStore(path)
     except StoreLockedError:
         raise
     except StoreDamagedError as error:
         _log.warning("%s", error)
-        return _rescue_store(path, tail_record, tail)
+        return _rescue_store(path, tail, report_progress)
     except StoreError as error:
-        return _open_fallback(path, str(error))
-    if was_empty and not store.list_games() and list_backups(path.parent / BACKUP_FOLDER):
-        store.close()  # to SQLite an empty file is a new database, but the backups show that games were lost
-        return _rescue_store(path, tail_record, tail)
+        return FallbackStore(path), get_text("store-in-memory", error)
     if was_missing and (backups := list_backups(path.parent / BACKUP_FOLDER)):
         return store, get_text("store-was-missing", path, backups[-1])
     damages = [game.damage for game in store.list_games() if game.damage]
@@ -99,32 +103,44 @@ def _is_empty_file(path: Path) -> bool:
         return False
 
 
-def _rescue_store(path: Path, tail_record: TailRecord, tail: Tail | None) -> tuple[GameStore, str]:
-    """Rename a damaged store. Return a new store with all games that can be read, and a message about it.
+def _rescue_store(path: Path, tail: Tail | None, report_progress: Callable[[], object]) -> tuple[GameStore, str]:
+    """Replace a damaged store, or use a store in memory until this is possible. Return the store, and a message.
 
-    `tail` is the end of the newest game that `tail_record` had before the store was opened.
+    `tail` is the end of the newest game that was recorded before the store was opened.
     """
     try:
-        aside = set_aside(path)
-        tail_record.delete()
-        store = GameStore(path)
-    except (OSError, StoreError) as error:
-        reason = error if isinstance(error, StoreError) else to_store_error(error, str(path))
-        return _open_fallback(path, get_text("store-no-new", path, reason))
-    count = CopyCount(copied=0, incomplete=1)
+        return _replace_store(path, tail, report_progress)
+    except StoreLockedError:
+        raise
+    except StoreError as error:
+        store = FallbackStore(path, open_file=lambda: _replace_store(path, tail, report_progress)[0])
+        return store, get_text("store-in-memory", get_text("store-no-new", path, error))
+
+
+def _replace_store(path: Path, tail: Tail | None, report_progress: Callable[[], object]) -> tuple[GameStore, str]:
+    """Replace a damaged store by a new one with all games that can be read. Return it, and a message.
+
+    Raises `StoreError`; the damaged file then keeps its name.
+    """
     try:
-        with closing(open_damaged(aside)) as db, ExitStack() as stack:
-            backups = list_backups(path.parent / BACKUP_FOLDER)
-            backup = stack.enter_context(closing(open_damaged(backups[-1]))) if backups else None
-            count = copy_games(db, store, tail, backup)
-    except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-        _log.warning("the recovery of %s ended early: %s", aside, error)
+        aside, count = replace_damaged(path, lambda part: _copy_damaged(path, part, tail, report_progress))
+    except OSError as error:
+        raise to_store_error(error, str(path)) from error
     key = "store-rescued-part" if count.incomplete else "store-rescued"
-    return store, get_text(key, path.name, count.copied, aside.name)
+    return GameStore(path), get_text(key, path.name, count.copied, aside.name)
 
 
-def _open_fallback(path: Path, reason: str) -> tuple[GameStore, str]:
-    return FallbackStore(path), get_text("store-in-memory", reason)
+def _copy_damaged(path: Path, target: Path, tail: Tail | None, report_progress: Callable[[], object]) -> CopyCount:
+    """Copy all games that can be read in a damaged store or its last backup to a new store. Raises `StoreError`."""
+    with GameStore(target, is_owner=False) as store:
+        try:
+            with closing(open_damaged(path)) as db, ExitStack() as stack:
+                backups = list_backups(path.parent / BACKUP_FOLDER)
+                backup = stack.enter_context(closing(open_damaged(backups[-1]))) if backups else None
+                return copy_games(db, store, tail, backup, report_progress)
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
+            _log.warning("the recovery of %s ended early: %s", path, error)
+            return CopyCount(len(store.list_games()), incomplete=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,12 +152,17 @@ class CopyCount:
 
 
 def copy_games(
-    source: sqlite3.Connection, target: GameStore, tail: Tail | None = None, backup: sqlite3.Connection | None = None
+    source: sqlite3.Connection,
+    target: GameStore,
+    tail: Tail | None = None,
+    backup: sqlite3.Connection | None = None,
+    report_progress: Callable[[], object] = lambda: None,
 ) -> CopyCount:
     """Copy the readable games, oldest first, and the data that belongs to no game (notes, colours of players).
 
     Events missing in `source` are taken from the store `backup`. `tail` gives the number of events of the newest game,
-    in case the list of games cannot be read, or is that of an older backup.
+    in case the list of games cannot be read, or is that of an older backup. `report_progress` is called for each game.
+    Raises `StoreFullError`.
     """
     copied, incomplete = 0, 0
     games = _read_games(source, tail)
@@ -155,6 +176,7 @@ def copy_games(
     for number, game in sorted(games.items()):
         if not game.rows and game.deleted:
             continue
+        report_progress()
         is_whole = game.is_whole()
         try:
             if game.rows:
@@ -168,6 +190,8 @@ def copy_games(
                     damaged=not is_whole,
                 )
                 copied += 1
+        except StoreFullError:
+            raise
         except StoreError as error:
             _log.warning("game %d is not copied: %s", number, error)
             is_whole = False
@@ -185,10 +209,38 @@ def _copy_table_data(source: sqlite3.Connection, target: GameStore) -> None:
             target.save_colour(str(name), str(colour))
 
 
-def set_aside(path: Path) -> Path:
-    """Rename a damaged SQLite file and the log files beside it; return the new path. Raises `OSError`."""
+def replace_damaged(path: Path, fill: Callable[[Path], Value]) -> tuple[Path, Value]:
+    """Replace a damaged SQLite file by a new one. Return the new path of the damaged file, and the result of `fill`.
+
+    `fill` writes the new file to the path that it gets. The damaged file keeps its name until the new file is complete,
+    so that a power cut loses nothing. Raises `OSError`, `StoreError`.
+    """
+    part = path.with_name(f"{path.name}.part")
+    lock = lock_beside(str(path))
+    try:
+        remove_database(part)
+        result = fill(part)
+        aside = _set_aside(path)
+        part.replace(path)
+        TailRecord(Path(f"{path}.tail")).delete()
+        sync_folder(path.parent)
+    finally:
+        remove_database(part)
+        os.close(lock)
+    return aside, result
+
+
+def _set_aside(path: Path) -> Path:
+    """Rename a damaged SQLite file and the log files beside it; return the new path. Raises `OSError`.
+
+    If possible, the file itself also keeps its name, until it is replaced.
+    """
     aside = make_dated_path(path.with_name(f"{path.name}.damaged"))
-    for suffix in ("", *COMPANION_SUFFIXES):
+    try:
+        os.link(path, aside)
+    except OSError:  # a file system without hard links
+        path.rename(aside)
+    for suffix in COMPANION_SUFFIXES:
         if (beside := path.with_name(path.name + suffix)).exists():
             beside.rename(f"{aside}{suffix}")
     return aside

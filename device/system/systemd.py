@@ -25,6 +25,8 @@ time limit in seconds."""
 WATCHDOG_PINGS = 3
 """Number of pings in each watchdog interval, so that one ping may be missed without a restart."""
 
+LONG_STEP_S = 180
+"""Longest duration of one step of a task for which `keep_alive` is called, in seconds."""
 STACK_DEPTH = 5
 """Number of stack frames of each thread that are logged when a health check fails."""
 
@@ -48,6 +50,11 @@ def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
         _log.warning("systemd cannot be told %s: %s", states[0], error)
         return False
     return True
+
+
+def keep_alive() -> None:
+    """Tell systemd that a long task makes progress, and that its next step may take `LONG_STEP_S`."""
+    notify(f"EXTEND_TIMEOUT_USEC={LONG_STEP_S * 1_000_000}", "WATCHDOG=1")
 
 
 def read_watchdog_interval_s(environment: Mapping[str, str] = os.environ) -> float | None:

@@ -1,7 +1,7 @@
 """Recovery of games and results from a damaged file of a hall, so that a hall can always start.
 
-The contents of a damaged file are never changed: the file is renamed, and everything with a correct checksum is copied
-to a new file.
+The contents of a damaged file are never changed: everything with a correct checksum is copied to a new file, which then
+gets its name.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from device.catalogue import get_text
 from device.hall.receiving.hall_schema import HallTotal, read_game
 from device.hall.receiving.received_games import ReceivedGames
 from device.hall.receiving.results import Result
-from device.storage.checksums import TailRecord, compute_checksum
+from device.storage.checksums import compute_checksum
 from device.storage.errors import StoreDamagedError, to_store_error
-from device.storage.recovery import open_damaged, read_rows, set_aside
+from device.storage.recovery import open_damaged, read_rows, replace_damaged
 
 _log = logging.getLogger(__name__)
 
@@ -39,19 +39,23 @@ def open_received_games(path: Path | str) -> tuple[ReceivedGames, str]:
 
 
 def _rescue_games(path: Path) -> tuple[ReceivedGames, str]:
-    """Rename a damaged file; return a new file with all that can be read, and a message about it."""
+    """Replace a damaged file; return a new file with all that can be read, and a message about it."""
     try:
-        aside = set_aside(path)
-        TailRecord(Path(f"{path}.tail")).delete()
+        aside, copied = replace_damaged(path, lambda part: _copy_damaged(path, part))
     except OSError as error:
         raise to_store_error(error, str(path)) from error
-    games, copied = ReceivedGames(path), HallTotal(0, 0, 0)
-    try:
-        with closing(open_damaged(aside)) as db:
-            copied = _copy_intact(db, games)
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        _log.warning("the recovery of %s ended early: %s", aside, error)
-    return games, get_text("hall-rescued", path.name, copied.games, copied.results, aside.name)
+    return ReceivedGames(path), get_text("hall-rescued", path.name, copied.games, copied.results, aside.name)
+
+
+def _copy_damaged(path: Path, target: Path) -> HallTotal:
+    """Copy all that can be read to a new file. Return how much was copied. Raises `StoreError`."""
+    with closing(ReceivedGames(target, is_owner=False)) as games:
+        try:
+            with closing(open_damaged(path)) as db:
+                return _copy_intact(db, games)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            _log.warning("the recovery of %s ended early: %s", path, error)
+            return HallTotal(0, 0, 0)
 
 
 def _copy_intact(db: sqlite3.Connection, target: ReceivedGames) -> HallTotal:

@@ -84,16 +84,17 @@ class ReceivedGame:
 class ReceivedGames:
     """The file with the received games; thread-safe. All methods may raise `StoreError`."""
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, *, is_owner: bool = True) -> None:
         """Open or create the file. Raises `StoreDamagedError` if anything in the file is damaged.
 
+        If `is_owner` is False, the file is not locked, and changes that are lost are not noticed.
         `lost_tail` is a message about changes that were written but are lost; it is empty if there are none.
         """
         self.lost_tail = ""
         self._sizes: dict[str, dict[int, int]] = {}
         """The sizes in bytes of the stored games, by table and by id of the game."""
-        self._tail_record = TailRecord(None if path == MEMORY else Path(f"{path}.tail"))
-        self._database = Database(path, is_owner=True, schema=HALL_SCHEMA)
+        self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and path != MEMORY else None)
+        self._database = Database(path, is_owner=is_owner, schema=HALL_SCHEMA)
         try:
             self._check(self._database.connection)
         except BaseException:

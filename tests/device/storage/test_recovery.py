@@ -9,11 +9,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from device.storage.backups import BACKUP_FOLDER, make_backup
-from device.storage.errors import StoreLockedError
+from device.storage.errors import StoreLockedError, make_full_error
 from device.storage.recovery import open_store
 from device.storage.schema import STORE_SCHEMA
 from device.storage.store import GameStore, StoredEvent, StoredPicture
@@ -123,6 +124,65 @@ def without(path: Path, *tables: str) -> None:
     for table in tables:
         broken[find_root_page(path, table)] = bytes(PAGE_SIZE)
     path.write_bytes(broken)
+
+
+class PowerCutError(Exception):
+    pass
+
+
+def fail_at_game(monkeypatch: pytest.MonkeyPatch, number: int, error: Exception) -> None:
+    """Let the store raise `error` instead of adding the game with this number."""
+    add_game = GameStore.add_game
+
+    def add_or_fail(store: GameStore, *game: Any, **options: Any) -> int:
+        if store.next_game_number == number:
+            raise error
+        return add_game(store, *game, **options)
+
+    monkeypatch.setattr(GameStore, "add_game", add_or_fail)
+
+
+@pytest.mark.parametrize("is_empty", [False, True])
+def test_rescue_that_a_power_cut_interrupted_begins_again(
+    path: Path, games: int, monkeypatch: pytest.MonkeyPatch, is_empty: bool
+) -> None:
+    if is_empty:
+        with GameStore(path) as store:
+            make_backup(store, path.parent / BACKUP_FOLDER)
+        path.write_bytes(b"")
+    else:
+        without(path, "note")
+    with monkeypatch.context() as patch, pytest.raises(PowerCutError):
+        fail_at_game(patch, 5, PowerCutError())
+        open_store(path)
+    path.with_name("games.db.part").write_bytes(b"the beginning of a copy")
+    store, trouble = open_store(path)
+    with store:
+        assert "was damaged" in trouble and len(store.list_games()) == games
+    assert damaged(path) and not path.with_name("games.db.part").exists()
+
+
+def test_damaged_store_on_a_full_disk_is_rescued_with_the_games_in_memory_when_there_is_room(
+    path: Path, games: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(path, "note")
+    with monkeypatch.context() as patch:
+        fail_at_game(patch, 5, make_full_error(str(path)))
+        store, trouble = open_store(path)
+        assert "is full" in trouble and "in memory" in trouble and not damaged(path)
+        store.begin_game({"kind": "started", "players": ["Carl", "Dora"]})
+    store.close()
+    store, trouble = open_store(path)
+    with store:
+        assert trouble == "" and len(store.list_games()) == games + 1
+        assert store.list_games()[0].players == ("Carl", "Dora")
+
+
+def test_rescue_reports_its_progress_for_each_game(path: Path, games: int) -> None:
+    without(path, "note")
+    reports: list[int] = []
+    open_store(path, lambda: reports.append(1))[0].close()
+    assert len(reports) == games
 
 
 def test_damaged_store_gives_back_clocks_colours_and_what_is_noted_of_the_table(path: Path, games: int) -> None:

@@ -15,6 +15,7 @@ import pytest
 from flask import Flask
 
 from device.system.systemd import (
+    keep_alive,
     make_page_check,
     make_worker_feed,
     notify,
@@ -53,6 +54,12 @@ def systemd(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Systemd]
     listening = Systemd(where)
     yield listening
     listening.socket.close()
+
+
+def test_long_task_gets_three_more_minutes(systemd: Systemd, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", systemd.environment["NOTIFY_SOCKET"])
+    keep_alive()
+    assert systemd.hears() == "EXTEND_TIMEOUT_USEC=180000000\nWATCHDOG=1"
 
 
 def test_states_are_sent_in_one_message(systemd: Systemd) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from device.hall.messages import make_log_message
 from device.hall.receiving.hall_recovery import open_received_games
+from device.hall.receiving.received_games import ReceivedGames
 from device.hall.receiving.receiver import HallReceiver
 from device.hall.receiving.results import Result
 from device.settings import HallSettings
@@ -98,6 +100,16 @@ def test_damaged_row_is_left_out_and_all_others_are_copied(
     again, problem = open_received_games(path)
     with closing(again):
         assert not problem and [game.number for game in again.list_games()] == games_left
+
+
+def test_rescue_that_a_power_cut_interrupted_begins_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    damage(path, "DELETE FROM event WHERE game = 1 AND number = 1")
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(ReceivedGames, "save_note", Mock(side_effect=KeyboardInterrupt))
+        open_received_games(path)
+    games, problem = open_received_games(path)
+    with closing(games):
+        assert key_of(problem) == "hall-rescued" and len(games.list_games()) == 1 and len(games.list_results()) == 2
 
 
 @pytest.mark.parametrize("content", [b"no file of a hall", b""])
