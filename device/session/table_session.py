@@ -273,6 +273,7 @@ class TableSession(Closeable):
             if controller.clock_keeper:
                 controller.clock_keeper.stop(pressed)
             command.run(self._context)
+            self._background.check_removed_tiles()
         except CameraError as error:
             trouble = Trouble.NONE if isinstance(error, PictureNeededError) else Trouble.CAMERA
             controller.show_problem(str(error), trouble)

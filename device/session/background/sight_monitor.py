@@ -57,7 +57,16 @@ class SightMonitor:
     def handle_rest(self, frame: Frame) -> None:
         """Check a picture of the board at rest, if the tiles of a withdrawn play have to be removed."""
         if self._controller.squares_to_clear:
-            self._queue.run_task(lambda: self._check_squares_to_clear(frame))
+            self._queue.run_task(lambda: self._check_squares_to_clear(self._read_board(frame.image)))
+
+    def check_removed_tiles(self) -> None:
+        """Check after a command if the tiles of a withdrawn play were removed before it; runs on the session's thread.
+
+        The board may be at rest since then, so that `handle_rest` is not called.
+        """
+        capture = self._advance_reader.get_unused()
+        if capture is not None and self._queue.state.sight is not Sight.HAND_IN_VIEW:
+            self._check_squares_to_clear(capture.turn.reading)
 
     def handle_long_rest(self, preview: Frame) -> None:
         """Check if the board has moved, or differs from the recorded one. Raises `CameraError`.
@@ -75,10 +84,9 @@ class SightMonitor:
             image = self._camera.still().image
             self._queue.run_task(lambda: self._check_board(lambda: self._read_board(image)))
 
-    def _check_squares_to_clear(self, frame: Frame) -> None:
-        """Remove the notice about a withdrawn play if the squares of the play are empty in the picture `frame`."""
+    def _check_squares_to_clear(self, reading: PhotoReading) -> None:
+        """Remove the notice about a withdrawn play if the squares of the play are empty in `reading`."""
         controller = self._controller
-        reading = self._read_board(frame.image)
         squares = reading.board.squares if reading.board else ()
         if (
             controller.squares_to_clear
@@ -91,8 +99,9 @@ class SightMonitor:
     def _check_board(self, read: Callable[[], PhotoReading]) -> None:
         if not self._queue.state.phase.in_play or self._queue.state.sight is Sight.HAND_IN_VIEW:
             return
-        before = self._camera.tracker.corners
-        sight = judge_sight(self._controller.game, read(), before)
+        before, reading = self._camera.tracker.corners, read()
+        self._check_squares_to_clear(reading)
+        sight = judge_sight(self._controller.game, reading, before)
         if not (sight is Sight.READY and self._queue.state.sight is Sight.TURN_OVER):
             self._set_sight(sight)
 

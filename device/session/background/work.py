@@ -110,6 +110,10 @@ class BackgroundWork(MonitorClient):
             if self._profile_updater:
                 self._profile_updater.discard_pending()
 
+    def check_removed_tiles(self) -> None:
+        """Check if the tiles of a withdrawn play were removed before the command that withdrew it."""
+        self._sight_monitor.check_removed_tiles()
+
     # The methods that the camera monitor calls, on the thread `watch`
 
     def is_idle(self) -> bool:

@@ -114,3 +114,22 @@ def test_pass_with_the_tiles_of_a_withdrawn_play_is_a_pass(table: SteppedTable) 
     table.rest(3.0)
     table.submit(PassTurn())
     assert list_turns(table)[2:] == [(1, "withdrawn"), (0, "pass")]
+
+
+@pytest.mark.parametrize("wait_s", [0.5, 8.0])
+def test_pass_after_an_unended_play_where_tiles_were_taken_back_before_the_challenge(
+    wait_s: float, table: SteppedTable
+) -> None:
+    """Ben takes HAT off and Anna challenges it then; her own word is on the same squares when Ben passes."""
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    lay_and_wait(table, HORN, ("HAT", 7, 5, False))
+    table.submit(EndTurn())
+    table.lay(HORN)
+    table.rest(wait_s)
+    state = table.submit(ChallengePlay(), seat=0)
+    assert [turn.kind for turn in state.turns] == ["play", "play", "withdrawn"]
+    assert table.rest(8.0).notices == ()
+    lay_and_wait(table, HORN, ("HEM", 7, 5, False))
+    table.submit(PassTurn())
+    assert list_turns(table)[3:] == [(0, "play"), (1, "pass")]
