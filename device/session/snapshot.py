@@ -16,7 +16,7 @@ from engine.board import Board, Layout, Premium, Square, square_name
 from engine.game import Game
 from engine.lexicon import WordList, can_decide_challenge, is_listed
 from engine.reading import BOARD_SIZE
-from engine.rules import Rules
+from engine.rules import ChallengeRule, Rules
 from engine.scoring import STATUS_TEXT, WordScore
 from engine.state import Turn, TurnKind
 from engine.tiles import TileSet, load_tile_set
@@ -265,6 +265,12 @@ class TableSnapshot:
     def last_turn(self) -> TurnView | None:
         """The last line of the score sheet, or None if there is no turn."""
         return self.turns[-1] if self.turns else None
+
+    @property
+    def is_challengeable(self) -> bool:
+        """True if the last line of the score sheet is a play that may still be challenged by the rules of the game."""
+        is_allowed = self.rules is None or self.rules.challenge is not ChallengeRule.VOID
+        return is_allowed and self.last_turn is not None and self.last_turn.kind == TurnKind.PLAY
 
     def find_turn(self, number: int) -> TurnView | None:
         """Return the line of the score sheet with this number (from 1), or None if there is none."""

@@ -13,11 +13,11 @@ from flask.testing import FlaskClient
 
 from device.catalogue import get_text
 from device.session.messages import DeferredQuestion, Notice, Question, Trouble, make_question
-from device.session.snapshot import PlayerView, Sight, build_snapshot
+from device.session.snapshot import PlayerView, Sight, TurnView, build_snapshot
 from engine.events import GameStarted, PlayMade
 from engine.game import Game
 from engine.plays import Play
-from engine.rules import EDITION_COLOURS
+from engine.rules import EDITION_COLOURS, ChallengeRule, Rules
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
@@ -251,6 +251,19 @@ def test_every_state_has_a_page_of_little_weight(table: ShownTable, client: Flas
             assert answer.status_code == 200
             weight += len(gzip.compress(answer.data))
     assert weight < 25_000
+
+
+def test_due_end_mentions_a_challenge_only_if_the_last_play_may_be_challenged(
+    table: ShownTable, client: FlaskClient
+) -> None:
+    challenged = "You can still challenge the last play."
+    table.show(replace(samples.MIDGAME, end_due=True, rules=Rules()))
+    assert challenged in part(page(client), "talk")
+    table.show(replace(samples.MIDGAME, end_due=True, rules=Rules(challenge=ChallengeRule.VOID)))
+    assert part(page(client), "talk") == "The game is over. Tap “End game”."
+    passed = TurnView(4, 1, "pass", 0, 9)
+    table.show(replace(samples.MIDGAME, end_due=True, rules=Rules(), turns=(*samples.MIDGAME.turns, passed)))
+    assert part(page(client), "talk") == "The game is over. Tap “End game”."
 
 
 def test_winner_is_named_at_the_end(table: ShownTable, client: FlaskClient) -> None:
