@@ -22,7 +22,7 @@ from device.session.snapshot import TableSnapshot, TileView, TurnView
 from engine.board import SQUARES, column_of, join_square_names, row_of, square_name
 from engine.messages import key_of, values_of
 from engine.reading import BOARD_SIZE, EMPTY
-from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule, Rules
+from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule, Rules, UnplayedRule
 from engine.tiles import Tile
 from web.colours import OWN_BOARD
 from web.game_summary import summarise_players
@@ -316,8 +316,8 @@ def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tu
         yield "new.finish", ", ".join(f"{player.name} {points}" for player, points in lines)
         if rules.finish_round:
             yield "new.finish", t("new.finish_round")
-        if rules.finish_unplayed:
-            yield "new.finish", t("new.finish_unplayed")
+        if rules.unplayed is not UnplayedRule.NONE:
+            yield "new.finish", t("new.finish_unplayed" if rules.finish_unplayed else "rules.finish_letters")
     if rules.clock_seconds:
         minutes = rules.clock_seconds // 60
         yield "rules.clock", t("rules.clock_for", minutes=minutes, points=rules.overtime_points)

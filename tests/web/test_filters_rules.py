@@ -48,6 +48,14 @@ def list_texts(rules: Rules, players: int = 2) -> str:
         (Rules(rearrange=True, recycle=True), "Variation: You may swap a tile on the board"),
         (Rules(finish_line=(FinishLineLevel.EXPERT, FinishLineLevel.BEGINNER)), "Anna 200, Ben 70"),
         (Rules(open_dictionary=False), "Look words up only in a challenge"),
+        (
+            Rules(finish_line=(FinishLineLevel.EXPERT,)),
+            "Finish line: Once a player has reached the finish line, unplayed letters do not count",
+        ),
+        (
+            Rules(finish_line=(FinishLineLevel.EXPERT,), finish_unplayed=True),
+            "Finish line: Finish Line: unplayed letters count",
+        ),
     ],
 )
 def test_rule_that_was_agreed_is_listed(rules: Rules, text: str) -> None:

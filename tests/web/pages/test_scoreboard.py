@@ -17,7 +17,7 @@ from device.session.snapshot import PlayerView, Sight, TurnView, build_snapshot
 from engine.events import GameStarted, PlayMade
 from engine.game import Game
 from engine.plays import Play
-from engine.rules import EDITION_COLOURS, ChallengeRule, Rules
+from engine.rules import EDITION_COLOURS, ChallengeRule, Rules, rules_preset
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
@@ -82,7 +82,6 @@ def test_invalid_word_is_marked_in_the_score_sheet(table: ShownTable, client: Fl
     html = page(client)
     assert "MOB is not in the word list" in part(html, "last")
     assert len(re.findall(r'<li class="invalid">', html)) == 1
-    assert "Bingo all seven tiles 50" in part(html, "last")
 
 
 def test_page_says_when_words_are_not_checked(table: ShownTable, client: FlaskClient) -> None:
@@ -102,6 +101,24 @@ def test_page_says_that_a_list_only_advises(table: ShownTable, client: FlaskClie
         and "invalid" not in part(html, "turns")
     )
     assert "The word list ngerman is not complete" in html
+
+
+def test_word_outside_the_list_is_no_reason_to_challenge_in_a_game_without_challenges(
+    table: ShownTable, client: FlaskClient
+) -> None:
+    without_challenges = Rules(challenge=ChallengeRule.VOID)
+    table.show(replace(samples.ADVISED, rules=without_challenges))
+    text = "The word list does not have {}. If the play does not count, choose More &gt; Decide a challenge."
+    assert text.format("HORN") in page(client)
+    table.show(replace(samples.PHONY, rules=without_challenges))
+    assert text.format("MOB") in page(client)
+
+
+def test_bonus_names_the_number_of_tiles(table: ShownTable, client: FlaskClient) -> None:
+    game = Game.start(("Anna", "Ben"), rules_preset("nine-tile"))
+    game = game.push(PlayMade(0, Play.from_gcg(game.board, "8B", "QUARTERS", game.tiles)))
+    table.show(build_snapshot(game, None))
+    assert "Bingo 8 tiles in one turn 50" in part(page(client), "last")
 
 
 def test_board_is_drawn_with_its_tiles_and_premiums(table: ShownTable, client: FlaskClient) -> None:
