@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from engine.errors import TilekeeperError
-from engine.messages import make_message
+from engine.messages import key_of, make_message
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading, rank_candidates
 from vision.geometry import Floats, Image
 from vision.recognition.letters import LetterNet, TilePredictions, letter_shape
@@ -33,6 +33,8 @@ from vision.tracking import BoardTracker
 MAX_EXAMPLES: Final = 400
 """Maximum number of examples: 400 crops of 36 x 36 pixels take half a megabyte."""
 
+_FORBIDDEN: Final = "learnt-permission"
+"""Key of the message about a profile file that may not be read."""
 _VERSION: Final = 1
 """Version of the format of profile files."""
 _MAX_UNPACKED_BYTES: Final = 4_000_000
@@ -225,7 +227,8 @@ class TableProfile:
     """Profile of one table: examples of the table's tiles. Thread-safe.
 
     The examples are loaded from the file `path`; if `path` is None, they are kept only in memory. A damaged file is
-    renamed; the profile is then empty, and `problem` has a message.
+    renamed; the profile is then empty, and `problem` has a message. The same goes for a file that may not be read, but
+    this file is never written.
     """
 
     def __init__(self, path: Path | None, letters: TileClassifier | None = None) -> None:
@@ -234,6 +237,8 @@ class TableProfile:
         self._save_lock = threading.Lock()
         examples, self.problem = load_examples(path) if path else ((), "")
         """`problem`: message about a profile file that could not be loaded; an empty string if there was no problem."""
+        if key_of(self.problem) == _FORBIDDEN:
+            self._path = None
         self._tile_examples = TileExamples(letters or LetterNet(), examples)
 
     @property
@@ -312,7 +317,7 @@ def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
         return (), ""
     except PermissionError:
         text = "The pictures of your tiles may not be read. Change the permissions of {0}."
-        return (), make_message("learnt-permission", text, path.name)
+        return (), make_message(_FORBIDDEN, text, path.name)
     except Exception:  # numpy parses array headers as Python literals: damaged bytes may raise any exception
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))

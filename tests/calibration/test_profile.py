@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -153,6 +154,18 @@ def test_fifo_in_the_place_of_a_file_is_set_aside(tmp_path: Path) -> None:
     profile = TableProfile(path, Muddle())
     assert "damaged" in profile.problem
     assert not path.exists()
+
+
+def test_file_that_may_not_be_read_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.npz"
+    taught(path).save(write_file)
+    with monkeypatch.context() as patch:
+        patch.setattr("zipfile.ZipFile", Mock(side_effect=PermissionError))
+        knowledge = TableProfile(path, Muddle())
+        assert "may not be read" in knowledge.problem
+    knowledge.learn(OwnTable().picture({3: "A"}, 9), rows_of({3: "A"}), "9")
+    knowledge.save(write_file)
+    assert len(TableProfile(path, Muddle()).examples) == len(taught().examples)
 
 
 def test_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
