@@ -77,6 +77,14 @@ class FallbackStore(GameStore):
         self._save_games()
         return events
 
+    def delete_game(self, game: int) -> None:
+        """Delete a game also in the file. Raises `StoreError` if this fails, because the game would return."""
+        if self._find_saved(game).length:
+            self._file_store = self._file_store or self._open_file()
+            if self._is_in_file(self._file_store, game):
+                self._file_store.delete_game(self._find_saved(game).number)
+        super().delete_game(game)
+
     def close(self) -> None:
         """Save the games in the file, then close this store."""
         self._next_attempt = float("-inf")
@@ -108,6 +116,11 @@ class FallbackStore(GameStore):
     def _find_saved(self, game: int) -> _SavedGame:
         return self._saved.get(game, _SavedGame())
 
+    def _is_in_file(self, file_store: GameStore, game: int) -> bool:
+        """Return True if the saved events of a game are unchanged in `file_store`, the store in the file."""
+        saved = self._find_saved(game)
+        return saved.length > 0 and file_store.read_events(saved.number) == self.read_events(game)[: saved.length]
+
     def _save_games(self) -> bool:
         """Save all new events in the file, unless the last attempt failed recently; return True if all are saved."""
         if self._now() < self._next_attempt:
@@ -129,7 +142,7 @@ class FallbackStore(GameStore):
         """
         events = self.read_events(game)
         saved = self._find_saved(game)
-        is_continued = saved.length > 0 and file_store.read_events(saved.number) == events[: saved.length]
+        is_continued = self._is_in_file(file_store, game)
         # A game that another program has changed is saved as a further game.
         first_new = saved.length if is_continued else 0
         pictures = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from device.storage.errors import make_read_only_error
+from device.storage.errors import StoreReadOnlyError, make_read_only_error
 from device.storage.fallback import RETRY_INTERVAL_S, FallbackStore
 from device.storage.recovery import open_store
 from device.storage.store import GameStore
@@ -108,3 +108,16 @@ def test_game_that_was_changed_meanwhile_is_saved_as_a_further_game(path: Path, 
             other.append_events(2, [PASS, PASS, PASS])
     with GameStore(path) as own:
         assert [game.length for game in own.list_games()] == [3, 5, 1]
+
+
+def test_game_is_deleted_in_the_file_or_not_at_all(path: Path, disk: Disk) -> None:
+    disk.is_read_only = True
+    store, _ = open_store(path)
+    with store:
+        with pytest.raises(StoreReadOnlyError):
+            store.delete_game(1)
+        assert len(store.list_games()) == 2
+        disk.is_read_only = False
+        store.delete_game(1)
+    with GameStore(path) as own:
+        assert [game.id for game in own.list_games()] == [2]
