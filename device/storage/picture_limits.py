@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 from device.storage.database import Database
 from device.storage.errors import log_store_errors
+from device.storage.stored_game import MAX_TIME_S
 
 _DAY_S = 24 * 60 * 60
 _MAX_BREAK_S = 2 * 365 * _DAY_S
 """Longest plausible time between two games. After a longer one, the clock was probably wrong by years, or was set."""
-_SUMMARY = """
-SELECT count(*), coalesce(sum(length(jpeg)), 0), (SELECT min(started) FROM game WHERE id IN (SELECT game FROM picture))
-FROM picture
+_SUMMARY = f"""
+SELECT count(*), coalesce(sum(length(jpeg)), 0), (
+    SELECT min(started) FROM game WHERE id IN (SELECT game FROM picture) AND started BETWEEN 0 AND {MAX_TIME_S:.0f}
+) FROM picture
 """
 _DELETE_OLDEST_GAME = "DELETE FROM picture WHERE game = (SELECT min(game) FROM picture)"
 _LIST_STARTS = "SELECT id, started, imported FROM game ORDER BY id DESC"
@@ -39,7 +41,7 @@ DEFAULT_LIMITS = PictureLimits()
 class PictureSummary:
     """Number and size (bytes) of the stored pictures, and the start (Unix time) of the oldest game with pictures.
 
-    `oldest` is 0 if there are no pictures.
+    `oldest` is 0 if there are no pictures. A start that is damaged does not count.
     """
 
     count: int

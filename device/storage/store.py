@@ -38,7 +38,7 @@ from device.storage.picture_limits import (
     delete_pictures,
     summarise_pictures,
 )
-from device.storage.stored_game import EventBody, StoredEvent, StoredGame, StoredPicture
+from device.storage.stored_game import MAX_TIME_S, EventBody, StoredEvent, StoredGame, StoredPicture
 from device.system.closeable import Closeable
 
 __all__ = ["TABLE_NOTES", "EventBody", "GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
@@ -50,9 +50,6 @@ MAX_PICTURE_BYTES = 4_000_000
 
 TABLE_NOTES = 0
 """Value used as the game number for notes of the table itself."""
-
-MAX_TIME_S = 1e11
-"""Upper limit for the start time of a game, in seconds since 1970; a later time is invalid."""
 
 _INSERT_EVENT = "INSERT INTO event (game, number, time, body, checksum) VALUES (?, ?, ?, ?, ?)"
 _INSERT_PICTURE = "INSERT INTO picture (game, number, kind, jpeg) VALUES (?, ?, ?, ?)"

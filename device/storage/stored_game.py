@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+MAX_TIME_S = 1e11
+"""Upper limit for the start time of a game, in seconds since 1970; a later time is invalid."""
 EventBody = Mapping[str, Any]
 """An event as a JSON object."""
 

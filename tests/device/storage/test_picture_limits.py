@@ -8,6 +8,7 @@ import pytest
 
 from device.storage.picture_limits import DEFAULT_LIMITS, PictureLimits, PictureSummary
 from device.storage.store import GameStore, StoredEvent, StoredPicture
+from tests.support.damaged_store import change_store
 from tests.support.set_clock import SetClock
 
 DAY_S = 24 * 60 * 60.0
@@ -107,6 +108,18 @@ def test_summary_counts_pictures_with_size_and_age(tmp_path: Path, clock: SetClo
         clock.now += DAY_S
         play_game(store, 500)
         assert store.summarise_pictures() == PictureSummary(2, 800, 1000 * DAY_S)
+
+
+@pytest.mark.parametrize("started", ["-1e300", "1e300"])
+def test_damaged_start_of_a_game_is_not_that_of_the_oldest_pictures(
+    tmp_path: Path, clock: SetClock, started: str
+) -> None:
+    with open_store(tmp_path, clock) as store:
+        play_game(store)
+        play_game(store)
+    change_store(tmp_path / "games.db", f"UPDATE game SET started = {started} WHERE id = 1")
+    with open_store(tmp_path, clock) as store:
+        assert store.summarise_pictures().oldest == 1000 * DAY_S
 
 
 def test_deleted_pictures_cannot_be_read_from_the_disk(tmp_path: Path, clock: SetClock) -> None:
