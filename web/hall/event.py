@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import time
-import zipfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -27,6 +25,7 @@ from device.hall.receiving.standings import (
 from device.player_names import is_player_name
 from device.session.snapshot import Phase
 from device.storage.game_log import replay_log
+from device.storage.zip_files import generate_zip
 from engine.errors import RulesError
 from engine.events import from_json
 from engine.game import Game
@@ -176,14 +175,13 @@ class EventPages:
         games = [game_id for pairing, game_id in matched if pairing.round == number]
         if not games:
             abort(404)
-        file = io.BytesIO()
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as members:
-            for i, game_id in enumerate(games, 1):
-                if game_id:
-                    game = replay_log(from_json(event.body) for event in self.hall.games.read_events(game_id))
-                    suffix, text = _export_game(game)
-                    members.writestr(f"round-{number}-{i}{suffix}", text)
-        return send_file(iter([file.getvalue()]), "application/zip", f"round-{number}.zip")
+        members: list[tuple[str, bytes]] = []
+        for i, game_id in enumerate(games, 1):
+            if game_id:
+                game = replay_log(from_json(event.body) for event in self.hall.games.read_events(game_id))
+                suffix, text = _export_game(game)
+                members.append((f"round-{number}-{i}{suffix}", text.encode()))
+        return send_file(generate_zip(members, time.time()), "application/zip", f"round-{number}.zip")
 
     def set_pairings(self) -> ResponseReturnValue:
         """Replace the pairings by those in the form."""

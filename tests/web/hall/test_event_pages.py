@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import time
 import zipfile
 from collections.abc import Sequence
 
@@ -64,6 +65,16 @@ def test_games_of_a_round_are_gcg_files(hall: ShownHall, client: FlaskClient) ->
     members = zipfile.ZipFile(io.BytesIO(client.get("/event/round-1.zip").data))
     assert members.namelist() == ["round-1-1.gcg"] and b"8F HORN" in members.read("round-1-1.gcg")
     assert client.get("/event/round-2.zip").status_code == 404 == client.get("/event/round-2.csv").status_code
+
+
+def test_games_of_a_round_are_sent_before_the_clock_is_set(
+    hall: ShownHall, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben")
+    receive_ended_game(hall)
+    hall.look()
+    monkeypatch.setattr(time, "time", lambda: 3600.0)
+    assert zipfile.ZipFile(io.BytesIO(client.get("/event/round-1.zip").data)).namelist() == ["round-1-1.gcg"]
 
 
 def test_file_of_a_round_says_which_game_gcg_cannot_describe(hall: ShownHall, client: FlaskClient) -> None:
