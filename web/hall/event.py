@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from flask import Blueprint, Response, abort, request
@@ -161,8 +161,10 @@ class EventPages:
         )
 
     def send_csv(self, number: int) -> Response:
-        """Return the results of a round as CSV."""
-        return send_file(format_csv(self._find_round(number)), "text/csv; charset=utf-8", f"round-{number}.csv")
+        """Return the results of a round as CSV, with the titles of the tables."""
+        find_title = self.state.find_title
+        games = [(replace(pairing, table=find_title(pairing.table)), one) for pairing, one in self._find_round(number)]
+        return send_file(format_csv(games), "text/csv; charset=utf-8", f"round-{number}.csv")
 
     def send_games(self, number: int) -> Response:
         """Return a ZIP file with the finished games of a round, each as a GCG file.
@@ -171,7 +173,7 @@ class EventPages:
         describe, there is a text that says so.
         """
         state = self.state
-        matched = match_games(state.pairings, state.results)
+        matched = match_games(state.resolve_pairings(), state.results)
         games = [game_id for pairing, game_id in matched if pairing.round == number]
         if not games:
             abort(404)
@@ -243,8 +245,7 @@ class EventPages:
     def send_pairings(self, number: int) -> ResponseReturnValue:
         """Send each pairing of a round to its table, as the players of the next game."""
         pairings = [pairing for pairing, _ in self._find_round(number) if pairing.table and pairing.second]
-        find_name = self.state.find_name
-        return self._send([(find_name(one.table), OfferPairing((one.first, one.second))) for one in pairings])
+        return self._send([(one.table, OfferPairing((one.first, one.second))) for one in pairings])
 
     def start_clocks(self) -> ResponseReturnValue:
         """Order all tables to start the clock."""

@@ -43,14 +43,14 @@ class EventView:
         state = self.state
         rounds = match_rounds(state)
         running = find_running_games(state, rounds.values())
-        standings = compute_standings(state.pairings, state.results)
+        standings = compute_standings(state.resolve_pairings(), state.results)
         parts = {"status": self.view.render("status", t)}
         parts["standings"] = self.view.render("standings", t, standings=standings)
         for number, lines in rounds.items():
             games = [(pairing, result, running.get(pairing)) for pairing, result in lines]
             parts[f"round-{number}"] = self.view.render("round", t, games=games)
         if self.view.is_director:
-            uncounted = find_uncounted(state.pairings, state.results)[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
+            uncounted = find_uncounted(state.resolve_pairings(), state.results)[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
             parts["uncounted"] = self.view.render("uncounted", t, results=uncounted)
             parts["orders"] = self.view.render("orders", t, orders=state.orders[: -MAX_ORDERS_SHOWN - 1 : -1])
         return parts
@@ -65,8 +65,8 @@ class EventView:
 
 
 def match_rounds(state: HallState) -> dict[int, Round]:
-    """Return, for each round in ascending order, its pairings with their results."""
-    matched = match_results(state.pairings, state.results)
+    """Return, for each round in ascending order, its pairings, with the names of their tables, and their results."""
+    matched = match_results(state.resolve_pairings(), state.results)
     return {number: list(lines) for number, lines in groupby(matched, key=lambda line: line[0].round)}
 
 

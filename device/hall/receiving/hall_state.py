@@ -241,11 +241,15 @@ class HallState:
         table = self.tables.get(name)
         return table.title if table else name
 
-    def find_name(self, text: str) -> str:
-        """Return the name of the table with this name or title, ignoring case, or `text` if there is no such table."""
-        keys = [(table.name, table.name) for table in self.tables.values()]
-        keys += [(table.title, table.name) for table in self.tables.values()]
-        return next((name for key, name in keys if key.casefold() == text.casefold()), text)
+    def resolve_pairings(self) -> tuple[Pairing, ...]:
+        """Return the pairings with the names of their tables, as the results have them.
+
+        The director may have written the title of a table instead, and case does not matter.
+        """
+        tables = list(self.tables.values())[::-1]  # of several tables, the first one has the text
+        names = {table.title.casefold(): table.name for table in tables}
+        names |= {table.name.casefold(): table.name for table in tables}
+        return tuple(replace(one, table=names.get(one.table.casefold(), one.table)) for one in self.pairings)
 
     def find_table(self, name: str) -> HallTable:
         """Return the table with this name, or a new one. Raises `TooManyTablesError`."""

@@ -291,6 +291,19 @@ def test_pairings_may_name_a_table_as_the_director_does(hall: ShownHall, directo
     assert [table for table, _ in hall.orders] == ["Table 2", "Table 10"]
 
 
+def test_result_belongs_to_the_round_at_the_table_that_the_director_has_named(
+    hall: ShownHall, director: FlaskClient
+) -> None:
+    for name, title in (("Table 2", "Door"), ("Table 10", "Window")):
+        hall.state = apply_table_state(hall.state, replace_struct(state_of(name, 2), name=title), 0.0)
+    hall.set_pairings("1,window,Anna,Ben\n2,door,Anna,Ben")
+    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    assert post(director, "/event/result", player=["Anna", "Ben"], points=["400", "300"], round="1") == 303
+    hall.look()
+    lines = [director.get(f"/event/round-{number}.csv").text.splitlines()[1] for number in (1, 2)]
+    assert lines == ["1,Window,Anna,400,Ben,300", "2,Door,Anna,13,Ben,0"]
+
+
 @pytest.mark.parametrize("name", ["Table 2", "table 2", "FINAL"])
 def test_name_of_another_table_is_refused(hall: ShownHall, director: FlaskClient, name: str) -> None:
     hall.state = apply_table_state(hall.state, replace_struct(state_of("Table 2", 2), name="Final"), 0.0)
