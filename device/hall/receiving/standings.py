@@ -217,9 +217,12 @@ def _fold(name: str) -> str:
 def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) -> list[Standing]:
     """Return the standings of all players, the leader first.
 
-    Only games of the pairings count. If there are no pairings, every game with two players counts.
+    Only games of the pairings count, and byes as soon as their round is played. If there are no pairings, every game
+    with two players counts.
     """
     standings: dict[str, Standing] = {}
+    matched = match_results(pairings, results)
+    last_round = _find_last_round(matched)
 
     def add(name: str, wins: float, spread: int) -> None:
         key = _fold(name)
@@ -228,9 +231,9 @@ def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) ->
     for pairing in pairings:
         for name in filter(None, (pairing.first, pairing.second)):
             standings.setdefault(_fold(name), Standing(name))
-        if not pairing.second:
+        if not pairing.second and pairing.round <= last_round:
             add(pairing.first, 1.0, BYE_SPREAD)
-    played = [result for _, result in match_results(pairings, results)] if pairings else results
+    played = [result for _, result in matched] if pairings else results
     for result in played:
         if result is None or len(result.players) != 2:
             continue
@@ -238,6 +241,17 @@ def compute_standings(pairings: Sequence[Pairing], results: Sequence[Result]) ->
             won = (0.5 if len(result.winners) > 1 else 1.0) if seat in result.winners else 0.0
             add(name, won, result.totals[seat] - result.totals[1 - seat])
     return sorted(standings.values(), key=lambda one: (-one.wins, -one.spread, one.name.casefold()))
+
+
+def _find_last_round(matched: Sequence[tuple[Pairing, Result | None]]) -> int:
+    """Return the number of the last round that is played, given the pairings with their results, sorted by round.
+
+    A round is played if one of its games has a result, or if all games of the earlier rounds have one.
+    """
+    with_result = [pairing.round for pairing, result in matched if result]
+    without_result = [pairing.round for pairing, result in matched if pairing.second and result is None]
+    first_open = without_result[0] if without_result else max((pairing.round for pairing, _ in matched), default=0)
+    return max([first_open, *with_result])
 
 
 def format_csv(matched: Iterable[tuple[Pairing, Result | None]]) -> str:

@@ -41,6 +41,17 @@ def test_standings_count_wins_then_spread() -> None:
     ]
 
 
+def test_bye_counts_from_its_round_on() -> None:
+    pairings = parse_pairings("1,,Anna,Ben\n1,,Cleo,\n2,,Anna,Cleo\n2,,Ben,\n3,,Ben,Cleo\n3,,Anna,\n4,,Anna,")
+    games = [result("Anna", 400, "Ben", 300), result("Anna", 400, "Cleo", 300), result("Ben", 400, "Cleo", 300)]
+
+    def count_byes(*played: Result) -> int:
+        return sum(one.games for one in compute_standings(pairings, played)) - 2 * len(played)
+
+    assert [count_byes(*games[:count]) for count in range(4)] == [1, 2, 3, 4]
+    assert count_byes(games[1]) == 2, "a game of round 1 has no result yet"
+
+
 def test_game_of_players_who_are_not_paired_does_not_count() -> None:
     assert {one.games for one in compute_standings(EVENT[:2], [result("Anna", 400, "Dan", 300)])} == {0}
 
