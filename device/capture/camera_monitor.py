@@ -77,6 +77,8 @@ class CameraMonitor:
         self._has_failed = False
         self._rest_detector = RestDetector(MIN_REST_S)
         self._still: Frame | None = None
+        self._has_still_failed = False
+        """True from a still that failed until one succeeds: meanwhile previews do not show that the camera works."""
         self._was_at_rest = False
         self._last_rest_thumbnail: npt.NDArray[np.float32] | None = None
         self._last_scene_thumbnail: npt.NDArray[np.float32] | None = None
@@ -95,7 +97,7 @@ class CameraMonitor:
                 self._detect_rest(frame)
         except CameraError as error:
             return self._handle_failure(str(error))
-        if self._has_failed:
+        if self._has_failed and not (is_in_play and self._has_still_failed):
             self._has_failed = False
             self._backoff.reset()
             self._client.handle_trouble(None)
@@ -139,7 +141,9 @@ class CameraMonitor:
         thumbnail = make_thumbnail(preview.image)
         has_board_changed = _differs(self._last_rest_thumbnail, thumbnail)
         if self._still is None and (has_board_changed or _differs(self._last_scene_thumbnail, thumbnail)):
+            self._has_still_failed = True
             self._still = self._source.still()
+            self._has_still_failed = False
             self._last_scene_thumbnail = thumbnail
             if (after := self._source.preview()) is not None:
                 self._client.handle_scene(RestScene(self._still, preview.image, after.image))

@@ -25,6 +25,7 @@ class Scene(MonitorClient):
         self.now = 0.0
         self.image: Image = np.full((72, 96, 3), 90, np.uint8)
         self.fault: CameraError | None = None
+        self.still_fault: CameraError | None = None
         self.age = 0.0
         self.busy = False
         self.looks = 0
@@ -64,6 +65,8 @@ class Scene(MonitorClient):
         return Frame(self.image, self.now - self.age)
 
     def still(self) -> Frame:
+        if self.still_fault:
+            raise self.still_fault
         return Frame(self.image, self.now, "still")
 
     def tile(self, column: int) -> None:
@@ -106,6 +109,25 @@ def test_recovery_of_the_camera_is_reported(scene: Scene) -> None:
     scene.fault = None
     scene.run(BACK_OFF_S[-1] + CHECK_INTERVAL_S)
     assert scene.troubles == ["unplugged", None]
+
+
+def test_camera_whose_full_pictures_fail_is_reported_until_one_succeeds(scene: Scene) -> None:
+    scene.still_fault = CameraError("no full picture")
+    scene.tile(10)
+    scene.run(20.0)
+    assert scene.troubles == ["no full picture"]
+    scene.still_fault = None
+    scene.run(2 * BACK_OFF_S[-1])
+    assert scene.troubles == ["no full picture", None] and len(scene.rests) == 1
+
+
+def test_camera_whose_full_pictures_failed_works_again_after_the_game(scene: Scene) -> None:
+    scene.still_fault = CameraError("no full picture")
+    scene.tile(10)
+    scene.run(5.0)
+    scene.in_play = False
+    scene.run(2 * BACK_OFF_S[-1])
+    assert scene.troubles == ["no full picture", None]
 
 
 def test_black_pictures_are_noticed_within_two_seconds(scene: Scene) -> None:
