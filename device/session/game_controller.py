@@ -291,7 +291,8 @@ class GameController:
             self.show_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE)
         if any(isinstance(event, PositionEntered) for event in events):
             self.reading_history = EMPTY_HISTORY  # its evidence is about a board without these tiles
-        self.squares_to_clear = self.game.find_squares_to_clear(events)
+        squares = {*self.squares_to_clear, *self.game.find_squares_to_clear(events)}
+        self.squares_to_clear = tuple(sorted(square for square in squares if self.game.board[square] is None))
 
     def set_paused(self, paused: bool) -> None:
         """Pause or continue the game."""

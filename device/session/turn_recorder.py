@@ -159,6 +159,7 @@ class TurnRecorder:
         decision = controller.pictures.add_question_crop(turn.decision, turn.frame.image, turn.reading.corners)
         controller.ask_question(decision, turn.reading.board)
         controller.reading_history = turn.inference.history
+        self.background.check_squares_to_clear(turn.reading)
         if turn.is_split:
             controller.show_notice("two-turns")
         foreign = [problem for problem in turn.reading.problems if key_of(problem) == FOREIGN_TILES]

@@ -57,7 +57,7 @@ class SightMonitor:
     def handle_rest(self, frame: Frame) -> None:
         """Check a picture of the board at rest, if the tiles of a withdrawn play have to be removed."""
         if self._controller.squares_to_clear:
-            self._queue.run_task(lambda: self._check_squares_to_clear(self._read_board(frame.image)))
+            self._queue.run_task(lambda: self.check_squares_to_clear(self._read_board(frame.image)))
 
     def check_removed_tiles(self) -> None:
         """Check after a command if the tiles of a withdrawn play were removed before it; runs on the session's thread.
@@ -66,7 +66,7 @@ class SightMonitor:
         """
         capture = self._advance_reader.get_unused()
         if capture is not None and self._queue.state.sight is not Sight.HAND_IN_VIEW:
-            self._check_squares_to_clear(capture.turn.reading)
+            self.check_squares_to_clear(capture.turn.reading)
 
     def handle_long_rest(self, preview: Frame) -> None:
         """Check if the board has moved, or differs from the recorded one. Raises `CameraError`.
@@ -84,7 +84,7 @@ class SightMonitor:
             image = self._camera.still().image
             self._queue.run_task(lambda: self._check_board(lambda: self._read_board(image)))
 
-    def _check_squares_to_clear(self, reading: PhotoReading) -> None:
+    def check_squares_to_clear(self, reading: PhotoReading) -> None:
         """Remove the notice about a withdrawn play if the squares of the play are empty in `reading`."""
         controller = self._controller
         squares = reading.board.squares if reading.board else ()
@@ -100,7 +100,7 @@ class SightMonitor:
         if not self._queue.state.phase.in_play or self._queue.state.sight is Sight.HAND_IN_VIEW:
             return
         before, reading = self._camera.tracker.corners, read()
-        self._check_squares_to_clear(reading)
+        self.check_squares_to_clear(reading)
         sight = judge_sight(self._controller.game, reading, before)
         if not (sight is Sight.READY and self._queue.state.sight is Sight.TURN_OVER):
             self._set_sight(sight)

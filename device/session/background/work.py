@@ -24,6 +24,7 @@ from device.session.turns.advance_reader import AdvanceReader
 from device.session.turns.turn_capture import AdvanceCapture, TurnCapture
 from device.system.periodic import PeriodicTask
 from engine.game import Game
+from vision.recognition.reader import PhotoReading
 
 CLOCK_SAVE_INTERVAL_S = 10.0
 """Interval for saving the running clock, in seconds. It is long because each save is a synced write, which wears an SD
@@ -109,6 +110,10 @@ class BackgroundWork(MonitorClient):
             self._turns_to_learn.clear()
             if self._profile_updater:
                 self._profile_updater.discard_pending()
+
+    def check_squares_to_clear(self, reading: PhotoReading) -> None:
+        """Check if the tiles of a withdrawn play are gone in the reading of a turn; runs on the session's thread."""
+        self._sight_monitor.check_squares_to_clear(reading)
 
     def check_removed_tiles(self) -> None:
         """Check if the tiles of a withdrawn play were removed before the command that withdrew it."""

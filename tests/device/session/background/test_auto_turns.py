@@ -32,6 +32,7 @@ from vision.recognition.reader import PhotoReading
 
 WAIT_S = 5.0
 FARMS = ("FARMS", 5, 7, False)
+HAT = ("HAT", 7, 5, False)
 
 
 def open_table(
@@ -296,6 +297,37 @@ def test_withdrawn_tiles_are_no_play_of_the_next_player(auto: SteppedTable) -> N
     auto.lay(FARM)
     auto.rest(6.5)
     assert found(auto)[-1] == (1, "FARM")
+
+
+@pytest.mark.parametrize("command", [PassTurn(), ExchangeTiles(3)])
+def test_withdrawn_tiles_are_no_play_of_their_player_after_a_turn_without_tiles(
+    command: TableCommand, auto: SteppedTable
+) -> None:
+    auto.lay(HORN)
+    auto.rest(6.5)
+    auto.lay(HORN, HAT)
+    auto.rest(6.5)
+    auto.submit(ChallengePlay())
+    turns = auto.submit(command).turns
+    assert auto.rest(15.0).turns == turns
+    auto.lay(HORN)
+    auto.rest(2.0)
+    auto.lay(HORN, HAT)
+    auto.rest(6.5)
+    assert found(auto)[-1] == (1, ".AT")
+
+
+def test_turn_ends_after_a_press_that_showed_that_withdrawn_tiles_are_gone(auto: SteppedTable) -> None:
+    auto.lay(HORN)
+    auto.rest(6.5)
+    auto.lay(HORN, HAT)
+    auto.rest(6.5)
+    auto.submit(ChallengePlay())
+    auto.lay(HORN, FARM)
+    auto.submit(EndTurn())
+    auto.lay(HORN, FARM, HAT)
+    auto.rest(6.5)
+    assert found(auto)[-2:] == [(0, "FA.M"), (1, ".AT")]
 
 
 def test_pause_starts_the_wait_again(auto: SteppedTable) -> None:
