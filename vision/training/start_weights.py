@@ -17,7 +17,7 @@ from vision.net import ModelError
 
 START_FOLDER: Final = Path(__file__).with_name("start_weights")
 """Folder of the start weights, one file for each network."""
-RATE_SHARE: Final = 0.2
+RATE_SHARE: Final = 0.05
 """Maximum learning rate for refining weights, as a share of the rate from scratch: a higher one would undo them."""
 
 
