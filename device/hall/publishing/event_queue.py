@@ -63,9 +63,16 @@ class EventQueue:
             position = msgspec.json.decode(self._store.read_note(TABLE_NOTES, NOTE_NAME) or "", type=Position)
         except msgspec.DecodeError:
             return Position(secrets.token_hex(8), target, newest, 0, 0.0)
-        if position.number and not self._has_event(position):  # the games of a rescued store have other numbers
-            return Position(secrets.token_hex(8), target, newest, 0, 0.0)
+        if position.number and not self._has_event(position):
+            new_store = secrets.token_hex(8)
+            if not self._is_deleted(position.game):  # the games of a rescued store have other numbers
+                return Position(new_store, target, newest, 0, 0.0)
+            position = Position(new_store, position.target, position.game, 0, 0.0)
         return position if position.target == target else Position(position.store, target, newest, 0, 0.0)
+
+    def _is_deleted(self, game: int) -> bool:
+        """Return True if the store had a game with this number, but has no events of it."""
+        return game < self._store.next_game_number and not self._store.read_events(game)
 
     def _find_newest_game(self) -> int:
         """Return the number of the newest game that was started at this table, or of the next game if there is none."""
@@ -88,7 +95,7 @@ class EventQueue:
         Raises `StoreError`.
         """
         events = self._store.read_events(self._position.game)
-        if not events and self._position.game < self._store.next_game_number:
+        if not events and self._is_deleted(self._position.game):
             self._go_back_from_deleted_game()
             events = self._store.read_events(self._position.game)
         position, next_game = self._position, self._store.next_game_number

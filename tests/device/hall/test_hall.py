@@ -143,6 +143,26 @@ def test_queue_sends_the_rest_of_a_game_to_which_an_undo_went_back_during_an_out
         assert numbers(queue.read_batch()) == [(3, 0)]
 
 
+def test_queue_sends_all_games_of_an_outage_though_the_last_one_that_was_sent_is_deleted(tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        first, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
+        GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
+        acknowledge(EventQueue(store, "7", "broker"), 0)
+        store.delete_game(2)
+        first.append_press([Passed(0)])
+        second, _ = GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), first)
+        second.append_press([Passed(0)])
+        GameLog.begin_game(store, GameStarted(("Eve", "Finn")), second)
+    with GameStore(tmp_path / "games.db") as store:
+        queue = EventQueue(store, "7", "broker")
+        sent = []
+        while batch := queue.read_batch():
+            sent += numbers(batch)
+            acknowledge(queue, sent[-1][1])
+        assert sent == [(1, 0), (1, 1), (3, 0), (3, 1), (4, 0)]
+        assert EventQueue(store, "7", "other broker").read_batch()[0].message.game == 4
+
+
 def test_state_does_not_depend_on_the_validity_of_words(playing: TableSession, table: TextTable) -> None:
     state = play(playing, table, ("HRON", 7, 5, True))
     assert state.turns[0].invalid_words == ("HRON",)
