@@ -70,7 +70,8 @@ def parse_pairings(text: str) -> tuple[Pairing, ...]:
         if len(cells) == _MAX_CELLS and cells[3].casefold() in _BYES:
             cells.pop()
         is_bye = len(cells) == _MAX_CELLS - 1
-        if not is_bye and len(cells) != _MAX_CELLS:
+        lacks_table = is_bye and bool(cells[1]) and len(row) < _MAX_CELLS  # `1,Anna,Ben` is a game without its table
+        if lacks_table or (not is_bye and len(cells) != _MAX_CELLS):
             raise _make_line_error(number)
         round_text, table, *names = cells
         names = list(map(_normalize, names))

@@ -98,6 +98,7 @@ def test_names_are_compared_as_they_are_seen() -> None:
 @pytest.mark.parametrize("word", ["", "bye", "BYE", "-"])
 def test_bye_may_be_written_as_a_word(word: str) -> None:
     assert parse_pairings(f"1,,Eve,{word}") == (Pairing(1, "", "Eve", ""),)
+    assert parse_pairings(f"1,7,Eve,{word}") == (Pairing(1, "7", "Eve", ""),)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +175,7 @@ def test_csv_has_the_points_in_the_order_of_the_pairing() -> None:
         "1,1,Anna,Anna",
         "1,1,Anna,anna",
         "1,1",
+        "1,Anna,Ben",
         "0,1,Anna,Ben",
         "1,1,Anna,Ben,Cem",
         "x\nx,1,Anna,Ben",
