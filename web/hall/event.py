@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -73,12 +73,22 @@ class Hall(Protocol):
         """Send each command to the table whose name is given with the command; return how many were sent."""
 
 
-def create_blueprint(live: HallView, delayed: HallView, hall: Hall, pairing: Pairing) -> Blueprint:
+def create_blueprint(
+    live: HallView, delayed: HallView, hall: Hall, pairing: Pairing, show_newest: Callable[[], None]
+) -> Blueprint:
     """Return the routes `/event` and below; only paired devices may send forms.
 
-    `live` is the view for paired devices, and `delayed` the view for all other devices.
+    `live` is the view for paired devices, and `delayed` the view for all other devices. `show_newest` updates `live`
+    after a form, because the page that follows must show the change: its texts are saved with the next form.
     """
     routes = Blueprint("event", __name__, url_prefix=EVENT_PATH)
+
+    @routes.after_request
+    def show_change(response: Response) -> Response:
+        if request.method == "POST":
+            show_newest()
+        return response
+
     pages = EventPages(live, delayed, hall, pairing)
     routes.get("")(pages.event)
     routes.get("/live/stream")(pages.stream)

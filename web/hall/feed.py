@@ -26,7 +26,7 @@ class HallFeed:
     """Feed of states: passes the newest state to `show_live`, and a delayed one to `show_delayed`.
 
     `read_delay_s` returns the delay in seconds. `show_live` and `show_delayed` are called with the state and its age
-    in seconds, in a thread named `hall-feed`.
+    in seconds, in a thread named `hall-feed`, or in the thread that calls `show_newest`.
     """
 
     def __init__(
@@ -38,6 +38,7 @@ class HallFeed:
     ) -> None:
         self._read_state = read_state
         self._read_delay_s = read_delay_s
+        self._lock = threading.Lock()
         self._show_live = show_live
         self._show_delayed = show_delayed
         self._live_state: HallState | None = None
@@ -61,17 +62,26 @@ class HallFeed:
 
     def tick(self, now: float) -> None:
         """Pass on the states that are due at the time `now`, in seconds of a monotonic clock."""
-        state, delay_s = self._choose_state(now), self._read_delay_s()
+        with self._lock:
+            state, delay_s = self._choose_state(now), self._read_delay_s()
+            self._show(state)
+            is_step_over = not self._kept_states or not delay_s or now - self._kept_states[-1][0] >= DELAYED_STEP_S
+            if state is not self._newest_kept and is_step_over:
+                self._kept_states.append((now, state))
+                self._newest_kept = state
+            if due := self._take_due(now - delay_s):
+                time_s, delayed_state = due
+                self._show_delayed(delayed_state, now - time_s)
+
+    def show_newest(self) -> None:
+        """Pass on the newest state to `show_live` at once, so that the director sees a change of their own."""
+        with self._lock:
+            self._show(self._read_state())
+
+    def _show(self, state: HallState) -> None:
         if state is not self._live_state:
             self._live_state = state
             self._show_live(state, 0.0)
-        is_step_over = not self._kept_states or not delay_s or now - self._kept_states[-1][0] >= DELAYED_STEP_S
-        if state is not self._newest_kept and is_step_over:
-            self._kept_states.append((now, state))
-            self._newest_kept = state
-        if due := self._take_due(now - delay_s):
-            time_s, delayed_state = due
-            self._show_delayed(delayed_state, now - time_s)
 
     def _take_due(self, until: float) -> tuple[float, HallState] | None:
         """Remove the kept states up to the time `until` (s); return the newest of them with its time, or None."""

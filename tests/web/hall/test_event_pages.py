@@ -50,6 +50,14 @@ def test_director_sets_pairings_and_enters_a_result(hall: ShownHall, director: F
     assert csv[1:] == ["1,Table 2,Anna,13,Ben,0", "1,5,Cleo,300,Dan,410", "1,,Eve,,,"]
 
 
+def test_page_after_a_form_shows_its_change(hall: ShownHall, director: FlaskClient, client: FlaskClient) -> None:
+    hall.set_delay(60.0)
+    assert post(director, "/event/pairings", pairings="3,5,Cleo,Dan") == 303
+    page = director.get("/event").text
+    assert "3,5,Cleo,Dan\n</textarea>" in page and "/event/round-3/send" in page
+    assert "Cleo" not in client.get("/event").text, "viewers see it after the delay"
+
+
 def receive_ended_game(hall: ShownHall, ended: Sequence[Event] = ENDED) -> None:
     """Let the hall receive and store an ended game of Table 2."""
     _, events = received("Table 2", ended)
