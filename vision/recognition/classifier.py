@@ -250,15 +250,16 @@ class SquareClassifier:
     ) -> ClassifiedBoard:
         """Combine the predictions of both networks for an upright board; `corners` `(4, 2)` px are its corners."""
         alphabet = self._letter_net.alphabet_matrix(tiles)
-        letters_p = self._refine(table, alphabet, square_side(corners))
+        letters_p = restrict_to_alphabet(table.letters_logp, alphabet)
         foreign = self._letter_net.measure_foreign_letters(table.letters_logp, tiles)
-        is_clear = restrict_to_alphabet(table.letters_logp, alphabet).max(axis=1) >= _MIN_RECALLED_PROBABILITY
+        is_clear = letters_p.max(axis=1) >= _MIN_RECALLED_PROBABILITY
         is_unclear_empty = ~is_clear & (table.tile_p <= _MAX_EMPTY_TILE_PROBABILITY)
         foreign_p = np.zeros((BOARD_SIZE, BOARD_SIZE))
         for cell, tile_p, p in zip(table.poses.cells, table.tile_p, foreign, strict=True):
             foreign_p[cell] = p * (tile_p >= _CONFIG.min_voter_p)
+        refined_p = self._refine(table, letters_p, alphabet, square_side(corners))
         return ClassifiedBoard(
-            squares_p=fuse_predictions(squares.kinds_p, table.poses.cells, letters_p, squares.board, squares.colours),
+            squares_p=fuse_predictions(squares.kinds_p, table.poses.cells, refined_p, squares.board, squares.colours),
             orientation=orientation,
             views=BoardViews(squares.board, squares.tops, table.poses.poses_by_square()),
             kinds_p=squares.kinds_p,
@@ -349,15 +350,16 @@ class SquareClassifier:
         changed = replace(squares, cells=[cell for cell in squares.cells if cell not in row_by_cell])
         return replace(unchanged, tile_p=tile_p).join(self._classify_tiles(changed, alphabet))
 
-    def _refine(self, table: TileTable, alphabet: Alphabet, square_px: float) -> Floats:
-        """Refine the letter predictions of n tiles; return probabilities `(n, classes)`.
+    def _refine(self, table: TileTable, letters_p: Floats, alphabet: Alphabet, square_px: float) -> Floats:
+        """Refine the probabilities of the letters of n tiles, `letters_p` `(n, classes)`; return `(n, classes)`.
 
         They are 0 for letters outside the tile set. `square_px` is the side of a square in the picture.
         """
         # Flatten the log-probabilities for pictures of low resolution, in which the network is overconfident.
-        flattened_logp = table.letters_logp * min(1.0, square_px / _CONFIG.fine_square_px) ** 2
+        if square_px < _CONFIG.fine_square_px:
+            flattened_logp = table.letters_logp * (square_px / _CONFIG.fine_square_px) ** 2
+            letters_p = restrict_to_alphabet(flattened_logp, alphabet)
         # Compare the tiles with each other: tiles with the same letter look alike.
-        letters_p = restrict_to_alphabet(flattened_logp, alphabet)
         return refine_by_similarity(letters_p, table.tile_p, table.features, self._letter_net.similarity_weights)
 
 

@@ -96,8 +96,11 @@ def average_nearby_colours(
 
     A square is left out of its own mean. `near` `(225, 225)` are the weights; at least one must be positive.
     """
-    weight = near[np.ix_(at, known)]
-    return np.asarray(weight @ colours[known] / weight.sum(axis=1, keepdims=True), np.float64)
+    # Sum the known colours and the weights in one product: selecting rows and columns of `near` would take longer.
+    marked = np.zeros((len(colours), colours.shape[1] + 1))
+    marked[known, :-1], marked[known, -1] = colours[known], 1.0
+    sums = near[at] @ marked
+    return np.asarray(sums[:, :-1] / sums[:, -1:], np.float64)
 
 
 def _colour_covariance(differences: Floats) -> Floats:

@@ -24,6 +24,8 @@ _EDGE_OFFSETS_PX: Final = np.arange(-2, 2)
 """Rows of pixels that are sampled across the edge between two squares, relative to that edge."""
 _CORNER_PX: Final = 3
 """Number of pixels left out at both ends of an edge, because other squares also touch the edge there."""
+_RIM_PX: Final = 2
+"""Width, in pixels, of the rim of a square."""
 _MIN_SIDES: Final = 8
 """Minimum number of edges of tiles, or of empty squares, to estimate the distribution of their log-colours."""
 _MIN_EDGE_SPREAD: Final = 0.05
@@ -112,15 +114,20 @@ def find_neighbours(squares: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def _measure_rims(view: Image) -> Floats:
     """Return the mean log-colours of the two outer pixels on the four sides of each square: `(225, 4, 3)`."""
-    length, border = VIEW_PX_PER_SQUARE - 2 * _CORNER_PX, VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
-    lying, standing = (
-        cv2.boxFilter(view, -1, size)[border:-border, border:-border] for size in ((length, 2), (2, length))
+    (top, bottom), (left, right) = _average_row_rims(view), _average_row_rims(view.transpose(1, 0, 2))
+    rims = [top, right.transpose(1, 0, 2), bottom, left.transpose(1, 0, 2)]
+    return np.asarray(np.log(np.stack(rims, axis=2).reshape(BOARD_SIZE * BOARD_SIZE, 4, 3) + 8.0), np.float64)
+
+
+def _average_row_rims(view: Image) -> list[Image]:
+    """Return the mean colours of the two first and the two last rows of each square, each `(15, 15, 3)`."""
+    border, size = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE, (BOARD_SIZE, BOARD_SIZE)
+    grid = view[border:-border, border:-border].reshape(
+        BOARD_SIZE, VIEW_PX_PER_SQUARE, BOARD_SIZE, VIEW_PX_PER_SQUARE, 3
     )
-    # A pixel of a filtered view is the mean of the pixel before it and itself, along its short side.
-    first, middle, last = 1, VIEW_PX_PER_SQUARE // 2, VIEW_PX_PER_SQUARE - 1
-    sides = ((lying, first, middle), (standing, middle, last), (lying, last, middle), (standing, middle, first))
-    rims = [means[y::VIEW_PX_PER_SQUARE, x::VIEW_PX_PER_SQUARE].reshape(-1, 3) for means, y, x in sides]
-    return np.asarray(np.log(np.stack(rims, axis=1) + 8.0), np.float64)
+    strips = [grid[:, rows, :, _CORNER_PX:-_CORNER_PX] for rows in (slice(_RIM_PX), slice(-_RIM_PX, None))]
+    images = [strip.reshape(BOARD_SIZE * strip.shape[1], BOARD_SIZE * strip.shape[3], 3) for strip in strips]
+    return [np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8) for image in images]
 
 
 def _measure_edges(view: Image) -> Floats:

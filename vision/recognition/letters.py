@@ -323,9 +323,8 @@ class LetterNet:
 
         `letters_logp` `(n, classes)` are the log-probabilities of n tiles.
         """
-        possible = set(map(letter_shape, tiles))
-        is_foreign = [name not in possible and _is_latin_letter(strip_accent(name)) for name in self.classes]
-        return np.asarray(np.exp(letters_logp[:, is_foreign]).sum(axis=1), np.float32)
+        foreign = _list_foreign_classes(self.classes, frozenset(tiles))
+        return np.asarray(np.exp(letters_logp[:, foreign]).sum(axis=1), np.float32)
 
     def class_symbols(self, tiles: Collection[str]) -> tuple[str, ...]:
         """Return the symbol of each class: the tile of this letter shape in `tiles`, otherwise the class itself."""
@@ -334,6 +333,14 @@ class LetterNet:
     def unsupported_tiles(self, tiles: Collection[str]) -> tuple[str, ...]:
         """Return the tiles among `tiles` for which the network has no class."""
         return tuple(sorted(t for t in tiles if letter_shape(t) not in self.classes))
+
+
+@lru_cache(maxsize=8)
+def _list_foreign_classes(classes: tuple[str, ...], tiles: frozenset[str]) -> list[int]:
+    """Return the indices of `classes` that are Latin letters, with or without an accent, but not in `tiles`."""
+    possible = set(map(letter_shape, tiles))
+    foreign = [name not in possible and _is_latin_letter(strip_accent(name)) for name in classes]
+    return np.flatnonzero(foreign).tolist()
 
 
 @lru_cache(maxsize=8)

@@ -162,9 +162,7 @@ class RecalledBoard:
     def update_memory(self, clear_tiles: TileTable, unclear_empty: TileTable, kinds: SquareKinds | None) -> BoardMemory:
         """Return the memory for the next picture; the arguments are the predictions for this picture."""
         tops = self.tops.copy()
-        grid = slice(_EDGE_PX, -_EDGE_PX)
-        mask = np.repeat(np.repeat(self.is_unchanged, TOPS_PX_PER_SQUARE, 0), TOPS_PX_PER_SQUARE, 1)
-        tops[grid, grid] = np.where(mask, self.memory.tops[grid, grid], tops[grid, grid])
+        _split_squares(tops)[self.is_unchanged] = _split_squares(self.memory.tops)[self.is_unchanged]
         count = self.memory.recall_count + 1
         return replace(
             self.memory,
@@ -174,6 +172,13 @@ class RecalledBoard:
             kinds=kinds,
             recall_count=count,
         )
+
+
+def _split_squares(tops: Image) -> Image:
+    """Return the squares of a view from `rectify_tops` as `(15, 15, 28, 28)`, without copying the pixels."""
+    side = TOPS_PX_PER_SQUARE
+    grid = tops[_EDGE_PX:-_EDGE_PX, _EDGE_PX:-_EDGE_PX].reshape(BOARD_SIZE, side, BOARD_SIZE, side)
+    return grid.transpose(0, 2, 1, 3)
 
 
 def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], Floats]:

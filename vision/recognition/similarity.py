@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Floats
-from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, SIMILARITY_WEIGHTS, TILE_CLASSES
+from vision.recognition.letters import BLANK_CLASS, SIMILARITY_WEIGHTS, TILE_CLASSES
 
 _USUAL_DOUBT: Final = 0.02
 """Usual mean doubt of the tiles in a picture. The doubt of a tile is 1 minus the probability of its best letter, given
@@ -145,7 +145,10 @@ def refine_by_similarity(
     weights of the features from `compute_letter_evidence`; `tile` and `features` are as in `compute_letter_similarity`.
     The probability of no tile stays the same; that of a blank changes only if the typeface is unknown.
     """
-    letters, lettered = chances[:, LETTER_CLASSES], (tile * (1 - chances[:, BLANK_CLASS]))[:, None]
+    # Leave out the letters that no tile can show: they are most of the classes.
+    possible = np.flatnonzero(chances.any(axis=0))
+    possible = possible[possible > BLANK_CLASS]
+    letters, lettered = chances[:, possible], (tile * (1 - chances[:, BLANK_CLASS]))[:, None]
     flattening = measure_flattening(letters, tile, features)
     change = np.clip(flattening @ weights[1:], -_MAX_FLATTENING, 0)
     worth = weights[0] * compute_letter_similarity(letters, tile, features)
@@ -153,7 +156,7 @@ def refine_by_similarity(
     raised = letters * np.exp(worth - worth.max(axis=1, keepdims=True, initial=-np.inf))
     raised *= letters.sum(axis=1, keepdims=True) / np.maximum(raised.sum(axis=1, keepdims=True), _EPSILON)
     answer = chances.copy()
-    answer[:, LETTER_CLASSES] = lettered * raised + (1 - lettered) * letters
+    answer[:, possible] = lettered * raised + (1 - lettered) * letters
     # In an unknown typeface, a letter may also look like the mark on a blank.
     share = tile * estimate_lookalike_share(flattening[:, 0])
     answer[:, TILE_CLASSES] = spread_lookalikes(answer[:, TILE_CLASSES], share)

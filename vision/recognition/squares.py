@@ -243,7 +243,7 @@ def find_likely_tiles(kinds_p: NDArray[np.float32]) -> list[tuple[int, int]]:
 
     `kinds_p` `(15, 15, 3)` are the probabilities of `SquareKinds`.
     """
-    tile = kinds_p[:, :, TILE_KIND]
-    order = np.argsort(-tile, axis=None, kind="stable")
-    cells = [(int(i) // BOARD_SIZE, int(i) % BOARD_SIZE) for i in order]
-    return [cell for cell in cells if tile[cell] >= _MIN_TILE_PROBABILITY]
+    tile_p = kinds_p[:, :, TILE_KIND].ravel()
+    likely = np.flatnonzero(tile_p >= _MIN_TILE_PROBABILITY)
+    order = np.argsort(-tile_p[likely], kind="stable")
+    return [divmod(square, BOARD_SIZE) for square in likely[order].tolist()]
