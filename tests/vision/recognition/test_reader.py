@@ -92,8 +92,9 @@ def test_where_six_tiles_disagree_which_way_is_up_ten_more_are_asked(
     letters: str, mixed: bool, votes: list[int]
 ) -> None:
     table, net = SimulatedTable(seed=3, tilt=0, values=load_tile_set("en").values), CountingLetterNet()
+    # Any six of the mixed tiles disagree: five are turned each way.
     laid = [
-        PlacedTile(letter, 2.5 + k % 10, 5.5 + k // 10, np.pi if mixed and k % 2 else 0.0)
+        PlacedTile(letter, 2.5 + k % 10, 5.5 + k // 10, k % 4 * np.pi / 2 if mixed else 0.0)
         for k, letter in enumerate(letters)
     ]
     scene = table.photograph(loose_tiles=laid)
