@@ -24,6 +24,7 @@ from device.hall.receiving.standings import (
 )
 from device.player_names import is_player_name
 from device.session.snapshot import Phase
+from device.storage.checksums import compute_checksum
 from device.storage.game_log import replay_log
 from device.storage.zip_files import generate_zip
 from engine.errors import RulesError
@@ -161,6 +162,7 @@ class EventPages:
             names=sorted({name for one in state.pairings for name in (one.first, one.second) if name}),
             problem=problem,
             pairings_text=format_pairings(state.pairings) if pairings_text is None else pairings_text,
+            pairings_version=request.form.get("before") or _make_version(state),
             director=find_current_client(self.pairing),
             delay_s=round(self.hall.delay_s),
             max_delay_s=round(MAX_DELAY_S),
@@ -196,8 +198,10 @@ class EventPages:
         return send_file(generate_zip(members, time.time()), "application/zip", f"round-{number}.zip")
 
     def set_pairings(self) -> ResponseReturnValue:
-        """Replace the pairings by those in the form."""
+        """Replace the pairings by those in the form, unless they have changed since the page was opened."""
         text = request.form.get("pairings", "")
+        if request.form.get("before") not in (None, _make_version(self.hall.state)):
+            return self._refuse(texts()("hall.pairings_changed"), text)
         try:
             self.hall.set_pairings(text)
         except PairingsError as error:
@@ -278,6 +282,11 @@ def _export_game(game: Game) -> tuple[str, str]:
         return ".gcg", format_gcg(build_record(game, lexicon=load_shipped_lexicon(game.tiles.name)))
     except RulesError as error:
         return ".txt", f"{' - '.join(game.players)}: {texts().translate(error)}\n"
+
+
+def _make_version(state: HallState) -> str:
+    """Return a text that identifies the pairings of an event."""
+    return compute_checksum(*state.pairings)
 
 
 def _is_number(text: str) -> bool:

@@ -189,6 +189,19 @@ def test_refused_pairings_stay_in_the_form(hall: ShownHall, director: FlaskClien
     assert "Anna has two games in round 1." in page.text and hall.state.pairings == ()
 
 
+def test_pairings_from_an_old_page_do_not_replace_newer_ones(hall: ShownHall, director: FlaskClient) -> None:
+    def open_form() -> str:
+        version = re.search(r'name="before" value="([^"]+)"', director.get("/event").text)
+        assert version
+        return version[1]
+
+    old = open_form()
+    assert post(director, "/event/pairings", before=old, pairings="1,1,Anna,Ben\n2,1,Cleo,Dan") == 303
+    assert post(director, "/event/pairings", before=old, pairings="1,2,Anna,Ben") == 409
+    assert [pairing.round for pairing in hall.state.pairings] == [1, 2]
+    assert post(director, "/event/pairings", before=open_form(), pairings="1,2,Anna,Ben") == 303
+
+
 def test_director_sets_the_delay(hall: ShownHall, director: FlaskClient) -> None:
     assert post(director, "/event/delay", seconds="300") == 303 and hall.delay_s == 300.0
     for seconds in ("-1", "1801", "1e9", ""):
