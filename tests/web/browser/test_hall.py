@@ -80,6 +80,17 @@ def test_turn_is_shown_without_reloading(browser: Browser, server: PageServer, h
         assert page.url.endswith("/tables/Table%207")
 
 
+def test_open_page_of_the_event_shows_a_new_round(browser: Browser, server: PageServer, hall: ShownHall) -> None:
+    with open_tab(browser, SCREEN) as page:
+        page.goto(f"http://127.0.0.1:{server.port}/event")
+        hall.set_pairings("1,Table 2,Anna,Ben\n2,Table 3,Cleo,Dan")
+        hall.look()
+        page.locator("#round-2").get_by_text("Cleo – Dan").wait_for()
+        hall.set_pairings("")
+        hall.look()
+        page.locator("#round-1").wait_for(state="detached")
+
+
 def test_foyer_shows_the_tables_in_turn(browser: Browser, server: PageServer) -> None:
     with open_tab(browser, SCREEN) as page:
         page.clock.install()
