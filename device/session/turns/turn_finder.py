@@ -135,6 +135,9 @@ class TurnFinder:
         if found is not None and found.is_certain:
             self._keep(found)
             return None
+        if found is None and not _has_new_tiles(decision):  # the pending play was only a play with a tile lifted
+            self._pending = self._still_since = None
+            return None
         before, after = self._pending, self._find_next_play(game, reading, context, time)
         if before is not None and after is not None and _is_next_likelier(before, after, found):
             self._pending = self._still_since = None
@@ -145,8 +148,6 @@ class TurnFinder:
         self._still_since = None
         if found is not None and (before is None or not (before.is_certain or found.play_count > before.play_count)):
             self._pending = found
-        elif not _has_new_tiles(decision):
-            self._pending = None
         return None
 
     def _find_next_play(self, game: Game, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:

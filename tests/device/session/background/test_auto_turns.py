@@ -299,6 +299,22 @@ def test_withdrawn_tiles_are_no_play_of_the_next_player(auto: SteppedTable) -> N
     assert found(auto)[-1] == (1, "FARM")
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_tile_of_the_last_play_that_is_lifted_and_put_back_ends_no_turn(ends: bool) -> None:
+    with open_table(ends=ends) as table:
+        table.lay(HORN)
+        table.rest(2.0)
+        table.submit(EndTurn())
+        table.lay(("SPHORN", 7, 3, True))
+        table.rest(2.0)
+        turns = table.submit(EndTurn()).turns
+        table.lay(("PHORN", 7, 4, True))
+        table.rest(2.0)
+        table.lay(("SPHORN", 7, 3, True))
+        state = table.rest(10.0)
+        assert state.turns == turns and state.sight is Sight.READY
+
+
 @pytest.mark.parametrize("command", [PassTurn(), ExchangeTiles(3)])
 def test_withdrawn_tiles_are_no_play_of_their_player_after_a_turn_without_tiles(
     command: TableCommand, auto: SteppedTable

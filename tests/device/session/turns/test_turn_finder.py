@@ -195,6 +195,16 @@ def test_second_of_two_plays_may_grow() -> None:
     assert turn is not None and [event.player for event in turn.events if isinstance(event, PlayMade)] == [0, 1]
 
 
+def test_tile_that_was_lifted_and_is_back_is_no_turn() -> None:
+    """Without its first letter, what is left of the last play may be another play of its player."""
+    finder, sphorn = TurnFinder(4.0), play(HORN, "8D SP....")
+    add(finder, sphorn, play(HORN, "8E P...."), 10.0)
+    assert finder.pending is not None
+    finder.add_motion()
+    assert add(finder, sphorn, sphorn, 12.0) is None
+    assert finder.pending is None and finder.check(60.0) is None
+
+
 def test_play_that_is_gone_after_its_turn_is_kept_with_its_question() -> None:
     finder = TurnFinder(4.0)
     add(finder, FARM, HORN, 30.0)
