@@ -35,6 +35,8 @@ MAX_EXAMPLES: Final = 400
 
 _FORBIDDEN: Final = "learnt-permission"
 """Key of the message about a profile file that may not be read."""
+_NEWER: Final = "store-newer"
+"""Key of the message about a profile file that a newer version of the program has written."""
 _VERSION: Final = 1
 """Version of the format of profile files."""
 _MAX_UNPACKED_BYTES: Final = 4_000_000
@@ -223,12 +225,16 @@ class ProfileError(TilekeeperError):
     """Error for a profile that could not be saved."""
 
 
+class _NewerVersionError(Exception):
+    """Error for a profile file that a newer version of the program has written."""
+
+
 class TableProfile:
     """Profile of one table: examples of the table's tiles. Thread-safe.
 
     The examples are loaded from the file `path`; if `path` is None, they are kept only in memory. A damaged file is
-    renamed; the profile is then empty, and `problem` has a message. The same goes for a file that may not be read, but
-    this file is never written.
+    renamed; the profile is then empty, and `problem` has a message. The same goes for a file that may not be read or
+    that a newer version has written, but such a file is neither renamed nor overwritten.
     """
 
     def __init__(self, path: Path | None, letters: TileClassifier | None = None) -> None:
@@ -237,7 +243,7 @@ class TableProfile:
         self._save_lock = threading.Lock()
         examples, self.problem = load_examples(path) if path else ((), "")
         """`problem`: message about a profile file that could not be loaded; an empty string if there was no problem."""
-        if key_of(self.problem) == _FORBIDDEN:
+        if key_of(self.problem) in (_FORBIDDEN, _NEWER):
             self._path = None
         self._tile_examples = TileExamples(letters or LetterNet(), examples)
 
@@ -303,7 +309,8 @@ class ProfiledReader:
 def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
     """Load the examples from a profile file; return the examples and an error message (empty without an error).
 
-    A missing file gives no examples. A damaged file is renamed to `*.damaged` and gives no examples.
+    A missing file gives no examples. A damaged file is renamed to `*.damaged` and gives no examples. A file of a newer
+    version gives no examples.
     """
     try:
         if path.exists() and not path.is_file():  # a FIFO would wait for its writer
@@ -318,6 +325,9 @@ def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
     except PermissionError:
         text = "The pictures of your tiles may not be read. Change the permissions of {0}."
         return (), make_message(_FORBIDDEN, text, path.name)
+    except _NewerVersionError:
+        text = "{0} was written by a newer Tilekeeper. Update Tilekeeper, or rename the file."
+        return (), make_message(_NEWER, text, path.name)
     except Exception:  # numpy parses array headers as Python literals: damaged bytes may raise any exception
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
@@ -348,7 +358,10 @@ def _to_arrays(examples: Sequence[Example]) -> dict[str, Any]:
 
 def _from_arrays(arrays: Mapping[str, Any]) -> tuple[Example, ...]:
     """Convert the arrays of a profile file to examples. Raises ValueError or KeyError for arrays of another format."""
-    if int(arrays["version"]) != _VERSION:
+    version = int(arrays["version"])
+    if version > _VERSION:
+        raise _NewerVersionError
+    if version != _VERSION:
         raise ValueError("it is of another version")
     crops, symbols, sources, squares = (arrays[name] for name in ("crops", "symbols", "sources", "squares"))
     count = len(crops)

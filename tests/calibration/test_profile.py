@@ -168,6 +168,18 @@ def test_file_that_may_not_be_read_is_not_overwritten(tmp_path: Path, monkeypatc
     assert len(TableProfile(path, Muddle()).examples) == len(taught().examples)
 
 
+def test_file_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "table.npz"
+    taught(path).save(write_file)
+    with np.load(path) as arrays:
+        np.savez(path, **{**arrays, "version": np.array(2)})
+    content = path.read_bytes()
+    knowledge = TableProfile(path, Muddle())
+    assert "newer Tilekeeper" in knowledge.problem and not knowledge.examples
+    knowledge.save(write_file)
+    assert path.read_bytes() == content
+
+
 def test_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     knowledge = TableProfile(tmp_path / "gone" / "table.npz", Muddle())
     assert knowledge.problem == ""
