@@ -72,11 +72,16 @@ def restore_backup(backup: Path, path: Path) -> Restoration:
 
 
 def _copy_store(source: Path, target: Path) -> None:
+    """Copy the store `source` to a new file. Raises `StoreError`, which names the file that cannot be used."""
+    used = source
     try:
-        with closing(open_read_only(source)) as db, closing(sqlite3.connect(target)) as copy:
-            db.backup(copy)
+        with closing(open_read_only(source)) as db:
+            db.execute("PRAGMA schema_version").fetchone()  # the first read: SQLite opens files late
+            used = target
+            with closing(sqlite3.connect(target)) as copy:
+                db.backup(copy)
     except sqlite3.Error as error:
-        raise to_store_error(error, str(source)) from error
+        raise to_store_error(error, str(used)) from error
 
 
 def _find_newer_games(path: Path, backup: GameStore) -> tuple[NewerGame, ...] | None:

@@ -10,11 +10,12 @@ import pytest
 
 from device.cli import main
 from device.storage.backups import make_backup
-from device.storage.errors import StoreDamagedError, StoreLockedError
+from device.storage.errors import StoreDamagedError, StoreError, StoreLockedError
 from device.storage.recovery import open_store
 from device.storage.restore import Restoration, restore_backup
 from device.storage.store import GameStore, StoredEvent
 from engine.events import GameStarted, Passed, to_json
+from tests.support.full_disk import file_size_limit
 
 STARTED = to_json(GameStarted(("Anna", "Ben")))
 
@@ -157,3 +158,13 @@ def test_command_names_a_file_that_cannot_be_restored(
     GameStore(path).close()
     assert main(["restore", str(path.parent / name), "--data", str(path.parent)]) == 2
     assert why in capsys.readouterr().err
+
+
+def test_full_disk_is_that_of_the_store_and_not_that_of_the_backup(path: Path, backup: Path, tmp_path: Path) -> None:
+    stick = tmp_path / "stick.db"
+    with GameStore(backup, is_owner=False) as store:
+        store.copy_to(stick)
+    with file_size_limit(8192), pytest.raises(StoreError) as caught:
+        restore_backup(stick, path)
+    assert str(path) in str(caught.value) and str(stick) not in str(caught.value)
+    assert list_lengths(path) == {1: 2, 2: 3, 3: 1}
