@@ -29,7 +29,15 @@ def open_key(path: Path) -> Ed25519PrivateKey:
             write_file(path, new.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), mode=0o600)
         key = load_pem_private_key(read_small_file(path, _MAX_FILE_BYTES), None)
     except (OSError, ValueError, TypeError) as error:
-        raise KeyFileError(f"the key of the hall in {path} cannot be used: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else "it is damaged"
+        raise _make_error(path, reason) from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise KeyFileError(f"the key of the hall in {path} cannot be used: it is no Ed25519 key")
+        raise _make_error(path, "it is no Ed25519 key")
     return key
+
+
+def _make_error(path: Path, reason: object) -> KeyFileError:
+    return KeyFileError(
+        f"The key of the hall in {path} cannot be used ({reason}). Copy it back from a backup, or delete it: then the "
+        "admin of each table has to accept the hall again."
+    )

@@ -26,7 +26,7 @@ def test_key_is_kept_in_a_file_of_its_user(tmp_path: Path) -> None:
 def test_broken_key_file_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "key.pem"
     path.write_text("broken")
-    with pytest.raises(KeyFileError):
+    with pytest.raises(KeyFileError, match="or delete it"):
         open_key(path)
     assert path.read_text() == "broken"
 
