@@ -23,6 +23,7 @@ from device.storage.errors import (
     StoreDamagedError,
     StoreError,
     StoreTooNewError,
+    make_disk_error,
     make_locked_error,
     make_read_only_error,
     to_store_error,
@@ -141,6 +142,7 @@ class Database:
                     self.connection.backup(copy, pages=256, sleep=0.01)  # including concurrent writes
             else:
                 self._copy_without_pictures(part)
+            check_is_complete(part)
             with part.open("rb+") as written:
                 os.fsync(written.fileno())
             part.replace(path)
@@ -245,6 +247,16 @@ def lock_beside(path: str) -> int:
         os.close(handle)
         raise make_locked_error(path) from None
     return handle
+
+
+def check_is_complete(path: Path) -> None:
+    """Raise `StoreError` if a closed file lacks changes that are only in its write-ahead log.
+
+    SQLite moves them to the file when it closes it, but reports no error of the disk.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise make_disk_error(str(path))
 
 
 def remove_database(path: Path) -> None:

@@ -72,6 +72,11 @@ def make_full_error(path: str) -> StoreFullError:
     return StoreFullError(get_text("store-full", path))
 
 
+def make_disk_error(path: str) -> StoreError:
+    """Return the error for a file on a disk that cannot be read or written, because it is full or damaged."""
+    return make_full_error(path) if _is_disk_full(path) else StoreError(get_text("store-card", path))
+
+
 def make_read_only_error(path: str) -> StoreReadOnlyError:
     """Return the error for a file or folder that cannot be written."""
     return StoreReadOnlyError(get_text("store-read-only", path))
@@ -95,10 +100,8 @@ def to_store_error(error: Exception, path: str) -> StoreError:
             return StoreDamagedError(get_text("store-damaged", path))
         case ["CONSTRAINT"] if name.endswith("_TRIGGER") and "deleted" in str(error):
             return GameDeletedError(get_text("store-failed", path, error))
-        case ["IOERR"] if _is_disk_full(path):  # SQLite's shared memory did not fit
-            return make_full_error(path)
-        case ["IOERR"]:
-            return StoreError(get_text("store-card", path))
+        case ["IOERR"]:  # on a full disk, SQLite's shared memory did not fit
+            return make_disk_error(path)
     if isinstance(error, OSError):
         return StoreReadOnlyError(get_text("store-place", path, error.strerror))
     return StoreError(get_text("store-failed", path, error))

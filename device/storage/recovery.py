@@ -30,11 +30,10 @@ from device.storage.checksums import (
     find_valid_events,
     is_intact_note,
 )
-from device.storage.database import COMPANION_SUFFIXES, decode_text, lock_beside, remove_database
+from device.storage.database import COMPANION_SUFFIXES, check_is_complete, decode_text, lock_beside, remove_database
 from device.storage.errors import (
     StoreDamagedError,
     StoreError,
-    StoreFullError,
     StoreLockedError,
     StoreReadOnlyError,
     log_store_errors,
@@ -162,7 +161,7 @@ def copy_games(
 
     Events missing in `source` are taken from the store `backup`. `tail` gives the number of events of the newest game,
     in case the list of games cannot be read, or is that of an older backup. `report_progress` is called for each game.
-    Raises `StoreFullError`.
+    Raises `StoreError` if the copy cannot be written.
     """
     copied, incomplete = 0, 0
     games = _read_games(source, tail)
@@ -190,9 +189,9 @@ def copy_games(
                     damaged=not is_whole,
                 )
                 copied += 1
-        except StoreFullError:
-            raise
         except StoreError as error:
+            if isinstance(error.__cause__, sqlite3.OperationalError | None):  # a fault of the new file's disk
+                raise
             _log.warning("game %d is not copied: %s", number, error)
             is_whole = False
         incomplete += not is_whole
@@ -220,6 +219,7 @@ def replace_damaged(path: Path, fill: Callable[[Path], Value]) -> tuple[Path, Va
     try:
         remove_database(part)
         result = fill(part)
+        check_is_complete(part)
         aside = _set_aside(path)
         part.replace(path)
         TailRecord(Path(f"{path}.tail")).delete()

@@ -11,6 +11,7 @@ import pytest
 
 from device.storage.archive import import_zip
 from device.storage.backups import MAX_BACKUPS, BackupTask, delete_from_backups, list_backups, make_backup
+from device.storage.database import Database
 from device.storage.errors import StoreError
 from device.storage.store import GameStore
 from engine.events import GameStarted, Passed, to_json
@@ -211,3 +212,22 @@ def test_full_disk_leaves_no_part_of_a_backup(tmp_path: Path, max_bytes: int, pi
             store.copy_to(folder / "games-000001.db", pictures=pictures)
         assert list(folder.iterdir()) == []
         assert make_backup(store, folder) == folder / "games-000001.db"
+
+
+def test_backup_without_its_end_replaces_no_earlier_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "backups"
+    with GameStore(tmp_path / "games.db") as store:
+        store.begin_game({"n": 0})
+        for _ in range(MAX_BACKUPS):
+            make_backup(store, folder)
+        earlier = list_backups(folder)
+        copy = Database._copy_without_pictures
+
+        def copy_and_fail(database: Database, path: Path) -> None:
+            copy(database, path)
+            Path(f"{path}-wal").write_bytes(b"the last pages")  # the disk failed when SQLite closed the file
+
+        monkeypatch.setattr(Database, "_copy_without_pictures", copy_and_fail)
+        with pytest.raises(StoreError, match="does not work properly"):
+            make_backup(store, folder)
+        assert list_backups(folder) == earlier

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from device.storage.backups import BACKUP_FOLDER, make_backup
+from device.storage.database import Database
 from device.storage.errors import StoreLockedError, make_full_error
 from device.storage.recovery import open_store
 from device.storage.schema import STORE_SCHEMA
@@ -176,6 +177,31 @@ def test_damaged_store_on_a_full_disk_is_rescued_with_the_games_in_memory_when_t
     with store:
         assert trouble == "" and len(store.list_games()) == games + 1
         assert store.list_games()[0].players == ("Carl", "Dora")
+
+
+def leave_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the end of each file be only in its log, as if the disk failed when SQLite closed the file."""
+    close = Database.close
+
+    def close_and_fail(database: Database) -> None:
+        close(database)
+        if database.path.endswith(".part"):
+            Path(f"{database.path}-wal").write_bytes(b"the last pages")
+
+    monkeypatch.setattr(Database, "close", close_and_fail)
+
+
+def test_damaged_file_is_not_replaced_by_a_copy_without_its_end(
+    path: Path, games: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without(path, "note")
+    with monkeypatch.context() as patch:
+        leave_log(patch)
+        store, trouble = open_store(path)
+        assert "does not work properly" in trouble and "in memory" in trouble and not damaged(path)
+    store.close()
+    with open_store(path)[0] as store:
+        assert len(store.list_games()) == games
 
 
 def test_rescue_reports_its_progress_for_each_game(path: Path, games: int) -> None:
