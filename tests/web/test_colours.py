@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 from flask.testing import FlaskClient
@@ -18,6 +19,7 @@ from web.filters import choose_board_colours, colour_of
 from web.host_info import HostInfo
 
 OWN = (("2L", "#60a0d0"), ("2W", "#e0a0a0"), ("3L", "#1050a0"), ("3W", "#c02020"))
+STATIC = files("web") / "static"
 SEEN = replace(samples.MIDGAME, board_colours=OWN)
 
 
@@ -25,6 +27,17 @@ def test_text_on_a_premium_square_has_enough_contrast() -> None:
     grounds = re.findall(r"--p:(#\w{6});--on:(#\w{6})", build_editions_css(OWN))
     assert len(grounds) > 40
     assert all(compute_contrast(ground, ink) >= 4.5 for ground, ink in grounds)
+
+
+def test_texts_of_the_board_and_of_the_missing_picture_have_enough_contrast() -> None:
+    sheet, page = (STATIC.joinpath(name).read_text(encoding="utf-8") for name in ("table.css", "page.css"))
+    premium, missing = (
+        re.findall(rf"^{rule} {{(.*)}}", sheet, re.M)[0] for rule in (r"\.board text\.p", r"\.photo\.none")
+    )
+    assert "opacity" not in premium, "the inks of `build_editions_css` are just dark or light enough"
+    assert "color" not in missing
+    texts, fields = (re.findall(rf"--{name}: (#\w+);", page) for name in ("text", "field"))
+    assert all(compute_contrast(text, field) >= 4.5 for text, field in zip(texts, fields, strict=True))
 
 
 @pytest.mark.parametrize(
