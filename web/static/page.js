@@ -15,8 +15,7 @@ let pollTimer = null;
 let watchdog = null;
 let newestConnection = 0; // an answer on an earlier one has no effect
 let hasLostTurns = false; // the table has shown later turns than it has now
-let hasPressed = false; // a button was pressed on this phone, and the table has not answered yet
-let endsTurn = false; // this button was "End turn"
+let pressed = null; // the button that was pressed on this phone, until the table has answered
 let restTimer = null; // after an answer the buttons rest, so that a double tap is one press
 let refusalBefore = ""; // at the turn before
 let serverAhead = Number(root.dataset.now) - performance.now() / 1000;
@@ -33,10 +32,10 @@ function show(news) {
   root.dataset.events = news.events;
   root.dataset.flags = news.flags;
   setTime(news.now);
-  if (hasPressed && news.phase !== "looking") {
-    rest();
-    if (endsTurn && hasNoCamera()) open("/dialogs/entry");
-    hasPressed = endsTurn = false;
+  if (pressed && news.phase !== "looking") {
+    rest(pressed);
+    if (pressed.matches(".end-turn") && hasNoCamera()) open("/dialogs/entry");
+    pressed = null;
   }
   for (const [name, html] of Object.entries(news.parts)) {
     const element = document.getElementById(name); // a big screen has not every part
@@ -63,10 +62,10 @@ function replace(element, html) {
   const version = (element.dataset.version = String(Number(element.dataset.version || 0) + 1));
   const swap = () => {
     if (element.dataset.version !== version) return;
-    const focused = element.contains(document.activeElement) && document.activeElement.id;
-    element.replaceChildren(next.content);
-    if (element.id === "talk") hideDismissed();
-    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    const focused = element.contains(document.activeElement) && document.activeElement;
+    updateParts(element, next.content);
+    if (element === talk) hideDismissed();
+    else refocus(focused); // in a question, the same button may mean something else
     tick();
   };
   if (!picture) return swap();
@@ -75,8 +74,22 @@ function replace(element, html) {
   image.src = picture.getAttribute("href");
 }
 
-// Compares two moments ("12-34": the number of the game and of its events). A table only adds events: also an undo is one.
-// While the table starts, it has no game yet ("0-0").
+// Parts that have not changed stay: they keep the focus, and screen readers do not repeat them.
+function updateParts(element, content) {
+  const before = [...element.children];
+  const parts = [...content.children].map((part) => before.find((one) => one.isEqualNode(part)) ?? part);
+  for (const one of before) if (!parts.includes(one)) one.remove();
+  parts.forEach((part, i) => part === element.children[i] || element.insertBefore(part, element.children[i]));
+}
+
+// Gives the focus back to an element that has lost it, or to the one in its place.
+function refocus(old) {
+  if (!old || document.activeElement !== document.body) return;
+  const others = [...document.querySelectorAll(old.localName)];
+  (document.getElementById(old.id) ?? others.find((one) => one.isEqualNode(old)))?.focus({ preventScroll: true });
+}
+
+// Compares two moments ("12-34": the number of the game and of its events; an undo is one, too). "0-0": no game yet.
 function isBefore(seen, shown) {
   if (!seen || !shown) return false;
   const [game, events] = seen.split("-").map(Number);
@@ -88,12 +101,8 @@ function isBefore(seen, shown) {
 function showLostTurns() {
   const notice = document.getElementById("lost-turns");
   if (!hasLostTurns || !notice || talk.querySelector(".lost-turns")) return;
-  let notices = talk.querySelector(".notices");
-  if (!notices) {
-    notices = document.createElement("div");
-    notices.className = "notices";
-    talk.append(notices);
-  }
+  const notices = talk.querySelector(".notices") ?? talk.appendChild(document.createElement("div"));
+  notices.className = "notices";
   notices.append(notice.content.cloneNode(true));
 }
 
@@ -132,7 +141,6 @@ document.addEventListener("click", (event) => {
   if (rules) rules.open = true;
 });
 
-// On phones the camera's picture and the tiles not seen yet are folded at first.
 function foldOnPhones() {
   const isPhone = matchMedia("(max-width: 699px)").matches;
   for (const part of document.querySelectorAll("details.fold")) part.open = !isPhone;
@@ -147,11 +155,12 @@ function refresh() {
   for (const button of buttons()) button.disabled = !isOffered(button);
 }
 
-function rest() {
+function rest(button) {
   clearTimeout(restTimer);
   restTimer = setTimeout(() => {
     restTimer = null;
     refresh();
+    refocus(button); // a disabled button loses the focus
   }, DOUBLE_TAP_MS);
 }
 
@@ -169,8 +178,7 @@ function buttons() {
   return [...panel.elements].filter((element) => element.tagName === "BUTTON");
 }
 
-// Clocks: the server says what was left at a moment of its own clock; the page only counts on from there.
-// A server that was off begins again.
+// Clocks: the server says what was left at a moment of its own clock, which begins again after a restart.
 function setTime(now) {
   const ahead = Number(now) - performance.now() / 1000;
   if (isNewConnection || ahead > serverAhead) serverAhead = ahead; // news may be late
@@ -190,7 +198,7 @@ function tick() {
   }
 }
 
-// The header says since when there is no connection, so that nobody trusts an old score.
+// Nobody should trust an old score.
 function setOffline(isOffline) {
   if (isOffline && !root.classList.contains("offline")) {
     const time = new Date().toLocaleTimeString(root.lang, { hour: "2-digit", minute: "2-digit" });
@@ -200,7 +208,7 @@ function setOffline(isOffline) {
   root.classList.toggle("offline", isOffline);
 }
 
-// The only place where a new connection for news begins: nothing comes from an earlier one any more.
+// Begins a new connection for news: nothing comes from an earlier one any more.
 function follow() {
   const connection = ++newestConnection;
   isNewConnection = true;
@@ -257,18 +265,17 @@ function hasNoCamera() {
 
 async function press(event) {
   event.preventDefault();
-  const isEndTurn = event.submitter.classList.contains("end-turn");
-  if (isEndTurn && hasNoCamera()) return open("/dialogs/entry");
-  hasPressed = true;
-  endsTurn = isEndTurn;
+  if (event.submitter.matches(".end-turn") && hasNoCamera()) return open("/dialogs/entry");
+  pressed = event.submitter;
   const output = panel.querySelector("output");
   output.textContent = "";
-  const sent = send(panel, event.submitter);
+  const sent = send(panel, pressed);
   for (const other of buttons()) other.disabled = true;
   const { ok, why } = await sent;
-  if (!ok) hasPressed = endsTurn = false; // no news is an answer to this press any more
+  if (!ok) pressed = null; // no news is an answer to this press any more
   output.textContent = why;
   refresh();
+  if (!ok) refocus(event.submitter);
 }
 
 // Sends a form as the browser would; `why` says what was wrong, `seen` the moment that the table has come to.
@@ -284,7 +291,7 @@ async function send(form, submitter) {
   }
 }
 
-// Screens stay awake where the browser allows it: over https, or on the machine itself.
+// Browsers allow it over https, or on the machine itself.
 async function stayAwake() {
   try {
     await navigator.wakeLock?.request("screen");

@@ -6,9 +6,11 @@ const SIDE = 15;
 const DOUBLE_TAP_MS = 700; // nobody reads a refusal and presses again within this time
 
 let lastOpened = ""; // an earlier form that arrives later is not shown
+let openedBy = null; // what gets the focus back
 
 async function open(address) {
   lastOpened = address;
+  if (!dialog.open) openedBy = document.activeElement;
   const output = panel?.querySelector("output");
   try {
     const answer = await fetch(address, { headers: { "X-Dialog": "1" } });
@@ -56,6 +58,11 @@ dialog?.addEventListener("submit", async (event) => {
   // Whoever was told what happened meanwhile may press again, and means the game as it is now.
   if (seen !== null && form.elements.seen) setTimeout(() => { form.elements.seen.value = seen; }, DOUBLE_TAP_MS);
   output.scrollIntoView({ block: "nearest" });
+});
+
+dialog?.addEventListener("close", () => {
+  if (dialog.contains(document.activeElement)) document.activeElement.blur();
+  refocus(openedBy);
 });
 
 // A tap beside the dialog closes it, unless something was typed.

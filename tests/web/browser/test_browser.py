@@ -14,6 +14,7 @@ from device.session.clock import ClockView
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Undo
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
+from device.session.messages import Notice, Trouble
 from tests.support import samples
 from tests.support.browsers import MARKS, chromium, open_tab, visit
 from tests.support.browsers import pair as pair_with
@@ -338,6 +339,50 @@ def test_board_is_walked_with_the_arrow_keys(table: ShownTable, server: PageServ
     phone.get_by_role("dialog").get_by_text("What is on J8?").wait_for()
     phone.keyboard.press("Escape")
     phone.get_by_role("dialog").wait_for(state="hidden")
+
+
+def test_focus_stays_on_a_control_when_the_page_is_updated(table: ShownTable, server: PageServer, phone: Page) -> None:
+    table.show(samples.ASKED)
+    pair(phone, server)
+    answer = phone.locator("#talk .answers button").first
+    answer.focus()
+    question = phone.locator("#talk .asked").element_handle()
+    table.show(replace(samples.ASKED, notices=(Notice("Take your hands away.", Trouble.BOARD),)))
+    phone.get_by_text("Take your hands away.").wait_for()
+    assert answer.evaluate("button => button === document.activeElement")
+    assert question.evaluate("asked => asked.isConnected"), "a screen reader would read the same question again"
+    table.show(samples.MIDGAME)
+    for control in (".mend", ".turns", ".to-rules"):
+        table.show(samples.MIDGAME)
+        phone.wait_for_selector("html[data-events='4']")
+        phone.locator(control).last.focus()
+        table.show(samples.PHONY)
+        phone.wait_for_selector("html[data-events='5']")
+        assert phone.locator(control).last.evaluate("one => one === document.activeElement"), control
+
+
+def test_focus_returns_to_the_button_that_was_pressed(table: ShownTable, server: PageServer, phone: Page) -> None:
+    table.show(samples.MIDGAME)
+    pair(phone, server)
+    phone.locator("button.end-turn").focus()
+    phone.keyboard.press("Enter")
+    until(lambda: table.submitted)
+    for state in (samples.LOOKING, samples.PHONY):
+        table.show(state)
+    phone.wait_for_function("() => document.activeElement.matches('button.end-turn:not([disabled])')")
+
+
+def test_focus_returns_to_the_square_whose_form_was_closed(table: ShownTable, server: PageServer, phone: Page) -> None:
+    table.show(samples.MIDGAME)
+    pair(phone, server)
+    phone.locator("#H8").focus()
+    phone.keyboard.press("Enter")
+    phone.get_by_role("dialog").get_by_text("What is on H8?").wait_for()
+    table.show(samples.PHONY)
+    phone.wait_for_selector("html[data-events='5']")
+    phone.keyboard.press("Escape")
+    phone.get_by_role("dialog").wait_for(state="hidden")
+    until(lambda: phone.evaluate("document.activeElement.id") == "H8")
 
 
 def test_arrow_keys_follow_a_board_that_is_drawn_from_the_right(

@@ -81,6 +81,7 @@ def test_invalid_word_is_marked_in_the_score_sheet(table: ShownTable, client: Fl
     table.show(samples.PHONY)
     html = page(client)
     assert "MOB is not in the word list" in part(html, "last")
+    assert 'role="alert"' not in html, "an alert in a live region is announced twice"
     assert len(re.findall(r'<li class="invalid">', html)) == 1
 
 
