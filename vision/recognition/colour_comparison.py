@@ -56,9 +56,11 @@ def measure_log_colours(view: Image) -> Floats:
 
     `view` is the image from `rectify_board`; only the inner half of each square is used.
     """
-    ranked = np.sort(cut_inner_halves(view), axis=1, kind="stable")  # for uint8, a radix sort is faster than np.median
-    middle = ranked.shape[1] // 2
-    return np.asarray(np.log(ranked[:, middle - 1 : middle + 1].mean(axis=1) + 8.0), np.float64)
+    levels = cut_inner_halves(view).transpose(0, 2, 1)
+    middle = levels.shape[2] // 2
+    # Take the medians from partly sorted levels: this is faster than np.median.
+    ranked = np.partition(levels, (middle - 1, middle), axis=2)
+    return np.asarray(np.log(ranked[:, :, middle - 1 : middle + 1].mean(axis=2) + 8.0), np.float64)
 
 
 def compute_colour_log_ratio(

@@ -301,7 +301,7 @@ def _build_reading(squares_p: NDArray[np.float64], symbols: tuple[str, ...]) -> 
     """
     flat_p = squares_p.reshape(BOARD_SIZE * BOARD_SIZE, -1)
     # Few classes of a square are probable enough: sort only these, by square and then by falling probability.
-    squares, classes = np.nonzero(flat_p >= MIN_CANDIDATE_PROBABILITY)
+    squares, classes = divmod(np.flatnonzero(flat_p >= MIN_CANDIDATE_PROBABILITY), flat_p.shape[1])
     likely_p = flat_p[squares, classes]
     order = np.lexsort((-likely_p, squares))
     candidates = list(zip(np.array(symbols, object)[classes[order]].tolist(), likely_p[order].tolist(), strict=True))
