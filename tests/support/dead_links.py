@@ -11,10 +11,11 @@ from werkzeug.test import TestResponse
 from device.catalogue import list_languages, load_catalogue
 from device.panel.buttons import Button
 from device.panel.panel import Panel, PanelActions
+from device.session.snapshot import Phase
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.text_table import WORDS, TextTable
-from tests.support.waiting import PATIENCE_S
+from tests.support.waiting import PATIENCE_S, until
 from tests.web.conftest import pair, token
 from web import create_app
 from web.host_info import HostInfo
@@ -101,6 +102,7 @@ class Evening:
         given = {"csrf": token(self.phone), "seen": str(self.session.state.moment), **form}
         answer = self.phone.post(action, data=given)
         self.session.ping().result(PATIENCE_S)
+        until(lambda: self.session.state.phase is not Phase.LOOKING)  # the snapshot follows the end of a command
         return answer
 
     def begin(self, **form: object) -> TestResponse:
