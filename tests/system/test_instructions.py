@@ -7,7 +7,7 @@ import pytest
 from tests.system.instructions.emulator import Emulator, find_obstacle
 from tests.system.instructions.workloads import WORKLOADS
 
-MILLIONS = {"idle-second": 10, "decode-preview": 23, "known-board-first": 117, "find-and-read-first": 423}
+MILLIONS = {"idle-second": 10, "decode-preview": 23, "known-board-first": 89, "find-and-read-first": 398}
 """Millions of instructions when they were counted last, with the libraries of `emulator.WHEELS`."""
 START_MILLIONS = 2840
 """Millions of instructions of the start, from the first instruction to the first page."""
