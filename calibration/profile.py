@@ -225,7 +225,7 @@ class ProfileError(TilekeeperError):
     """Error for a profile that could not be saved."""
 
 
-class _NewerVersionError(Exception):
+class _NewerVersionError(TilekeeperError):
     """Error for a profile file that a newer version of the program has written."""
 
 
