@@ -18,7 +18,7 @@ from engine.board import Premium, load_layout
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
 from vision.recognition.colour_comparison import SQUARE_KINDS, average_nearby_colours, covariance, log_likelihood
-from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
+from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, split_squares
 
 _EDGE_OFFSETS_PX: Final = np.arange(-2, 2)
 """Rows of pixels that are sampled across the edge between two squares, relative to that edge."""
@@ -121,12 +121,9 @@ def _measure_rims(view: Image) -> Floats:
 
 def _average_row_rims(view: Image) -> list[Image]:
     """Return the mean colours of the two first and the two last rows of each square, each `(15, 15, 3)`."""
-    border, size = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE, (BOARD_SIZE, BOARD_SIZE)
-    grid = view[border:-border, border:-border].reshape(
-        BOARD_SIZE, VIEW_PX_PER_SQUARE, BOARD_SIZE, VIEW_PX_PER_SQUARE, 3
-    )
-    strips = [grid[:, rows, :, _CORNER_PX:-_CORNER_PX] for rows in (slice(_RIM_PX), slice(-_RIM_PX, None))]
-    images = [strip.reshape(BOARD_SIZE * strip.shape[1], BOARD_SIZE * strip.shape[3], 3) for strip in strips]
+    squares, size = split_squares(view), (BOARD_SIZE, BOARD_SIZE)
+    strips = [squares[:, :, rows, _CORNER_PX:-_CORNER_PX] for rows in (slice(_RIM_PX), slice(-_RIM_PX, None))]
+    images = [strip.swapaxes(1, 2).reshape(BOARD_SIZE * _RIM_PX, -1, 3) for strip in strips]
     return [np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8) for image in images]
 
 

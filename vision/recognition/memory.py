@@ -23,7 +23,7 @@ from engine.reading import BOARD_SIZE
 from vision.detection.location import BoardLocation, LocationSource
 from vision.geometry import BoardPose, Floats, Image, estimate_board_pose
 from vision.recognition.squares import SquareKinds
-from vision.recognition.views import TOPS_MARGIN_SQUARES, TOPS_PX_PER_SQUARE, TilePoses, rectify_tops
+from vision.recognition.views import TOPS_MARGIN_SQUARES, TOPS_PX_PER_SQUARE, TilePoses, rectify_tops, split_squares
 
 MAX_RECALLS: Final = 4
 """Number of pictures after which all tiles are read again."""
@@ -162,7 +162,8 @@ class RecalledBoard:
     def update_memory(self, clear_tiles: TileTable, unclear_empty: TileTable, kinds: SquareKinds | None) -> BoardMemory:
         """Return the memory for the next picture; the arguments are the predictions for this picture."""
         tops = self.tops.copy()
-        _split_squares(tops)[self.is_unchanged] = _split_squares(self.memory.tops)[self.is_unchanged]
+        kept = split_squares(self.memory.tops, TOPS_PX_PER_SQUARE)
+        split_squares(tops, TOPS_PX_PER_SQUARE)[self.is_unchanged] = kept[self.is_unchanged]
         count = self.memory.recall_count + 1
         return replace(
             self.memory,
@@ -172,13 +173,6 @@ class RecalledBoard:
             kinds=kinds,
             recall_count=count,
         )
-
-
-def _split_squares(tops: Image) -> Image:
-    """Return the squares of a view from `rectify_tops` as `(15, 15, 28, 28)`, without copying the pixels."""
-    side = TOPS_PX_PER_SQUARE
-    grid = tops[_EDGE_PX:-_EDGE_PX, _EDGE_PX:-_EDGE_PX].reshape(BOARD_SIZE, side, BOARD_SIZE, side)
-    return grid.transpose(0, 2, 1, 3)
 
 
 def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], Floats]:

@@ -57,14 +57,15 @@ def cut_inner_halves(view: Image) -> Image:
     return split_squares(view)[:, :, inset, inset].reshape(BOARD_SIZE * BOARD_SIZE, -1, view.shape[2])
 
 
-def split_squares(view: Image) -> Image:
-    """Return the squares of a rectified board as `(15, 15, 16, 16, channels)`, without copying the pixels.
+def split_squares(view: Image, side: int = VIEW_PX_PER_SQUARE) -> Image:
+    """Return the squares of a rectified board as `(15, 15, side, side[, channels])`, without copying the pixels.
 
-    `view` is the image from `rectify_board`, or an image of the same size with other channels.
+    `view` is the image from `rectify_board`, or another view with the same margin on all sides and `side` pixels per
+    square.
     """
-    edge = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
-    grid = view[edge:-edge, edge:-edge].reshape(BOARD_SIZE, VIEW_PX_PER_SQUARE, BOARD_SIZE, VIEW_PX_PER_SQUARE, -1)
-    return grid.transpose(0, 2, 1, 3, 4)
+    edge = (len(view) - BOARD_SIZE * side) // 2
+    grid = view[edge:-edge, edge:-edge]
+    return grid.reshape(BOARD_SIZE, side, BOARD_SIZE, side, *view.shape[2:]).swapaxes(1, 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
