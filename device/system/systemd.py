@@ -53,7 +53,7 @@ def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def keep_alive() -> None:
-    """Tell systemd that a long task makes progress, and that its next step may take `LONG_STEP_S`."""
+    """Tell systemd that a long task makes progress, and that its next step may take up to `LONG_STEP_S`."""
     notify(f"EXTEND_TIMEOUT_USEC={LONG_STEP_S * 1_000_000}", "WATCHDOG=1")
 
 
