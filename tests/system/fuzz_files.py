@@ -32,7 +32,8 @@ from typing import Any
 from msgspec.structs import replace
 from PIL import Image
 
-from calibration.profile import ProfileError, load_examples
+from calibration.profile import ProfileError
+from calibration.profile_file import load_examples
 from device.cli import UserError
 from device.cli.options import prepare_game
 from device.report.contents import ReportChoice, ReportSources, make_report

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from calibration.profile import MAX_EXAMPLES, ExampleConfig, TileExamples
+from calibration.tile_examples import MAX_EXAMPLES, ExampleConfig, TileExamples
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN
 from tests.support.own_tiles import LETTERS, Muddle, OwnTable, reading_of
 from vision.recognition.views import TOPS_PX_PER_SQUARE as TOPS_SCALE
