@@ -13,6 +13,8 @@ from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 
+import msgspec
+
 from device.catalogue import get_text
 from device.hall.director import ORDER_REASONS, DirectorCommand
 from device.hall.messages import MAX_REASON_CHARS, OrderAnswer, TableState
@@ -339,14 +341,17 @@ def apply_new_event(hall: HallState) -> HallState:
 def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:
     """Return the hall after events of a game were received; `events` are all events of the game.
 
-    If the table has a newer game, only the result of the received game is updated.
+    If the table has a newer game, only the result of the received game is updated. A result keeps the name that the
+    table had when the game ended.
     """
     table, played = hall.find_table(received.table), replay_game(received, events)
     game = None if received.id in hall.earlier else played.game
     result = make_result(received.table, received.id, game, events[-1].time) if game else None
-    if result and any(_is_same_game(result, one) for one in hall.results):
-        result = None  # the table has a new name, under which it has sent its last game again
     before = next((one for one in hall.results if one.game == received.id), None)
+    if result and before:
+        result = msgspec.structs.replace(result, table=before.table)
+    elif result and any(_is_same_game(result, one) for one in hall.results):
+        result = None  # an earlier version of the hall has stored the game twice, because the table has a new name
     if result != before:
         others = [one for one in hall.results if one.game != received.id]
         hall = apply_results(hall, [*others, result] if result else others)

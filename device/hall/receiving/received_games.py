@@ -51,6 +51,10 @@ _FIND_START = """
 SELECT game.id FROM game JOIN event ON event.game = game.id AND event.number = 0
     WHERE place = ? AND started = ? AND body = ?
 """
+_FIND_OTHER_PLACE = """
+SELECT game.id FROM game JOIN event ON event.game = game.id AND event.number = 0
+    WHERE store = ? AND started = ? AND body = ?
+"""
 
 _EVENT_BYTES = f"coalesce(sum(length(CAST(event.body AS BLOB)) + {_EVENT_OVERHEAD_BYTES}), 0)"
 _SUM_GAMES = f"""
@@ -126,16 +130,18 @@ class ReceivedGames:
 
         If an event differs from the stored event with the same number, it replaces the stored event and all stored
         events after it. A different first event (number 0) begins another game. `number` is the number of the game in
-        `store`, the table's store. Raises `MissingEventsError`, `TableFullError`.
+        `store`, the table's store. If this store has sent the game under another name of the table, the game changes to
+        the name `table`. Raises `MissingEventsError`, `TableFullError`.
         """
         with self._transaction() as db:
+            is_moved = not events[0].number and self._move_game(db, table, store, events[0])
             sizes = self._read_sizes(db, table)
             game = self._find_game(db, table, store, number, events[0])
             if game is None:
                 raise MissingEventsError
             is_changed = self._write_new_events(db, game, events)
             seal_game(db, game)  # also after a change of its number
-            if not is_changed:
+            if not is_changed and not is_moved:
                 return None
             ((size,),) = db.execute(_SUM_EVENTS, (game,))
             _check_size(table, sizes, game, size)
@@ -211,6 +217,21 @@ class ReceivedGames:
         if table not in self._sizes:
             self._sizes[table] = dict(db.execute(_SUM_GAMES, (table,)))
         return self._sizes[table]
+
+    def _move_game(self, db: sqlite3.Connection, table: str, store: str, first: StoredEvent) -> bool:
+        """Let the game that begins with `first` belong to `table`; return True if it was a game of another name.
+
+        A table with a new name sends its last game again.
+        """
+        start = first.time, _encode(first)
+        if db.execute(_FIND_START, (table, *start)).fetchone():
+            return False
+        row = db.execute(_FIND_OTHER_PLACE, (store, *start)).fetchone()
+        if row is None:
+            return False
+        db.execute("UPDATE game SET place = ? WHERE id = ?", (table, row[0]))
+        self._sizes.clear()
+        return True
 
     def _find_game(self, db: sqlite3.Connection, table: str, store: str, number: int, first: StoredEvent) -> int | None:
         """Return the id of the game to which the event `first` belongs; for a new event with the number 0, add a game.

@@ -65,8 +65,16 @@ def test_game_of_a_rescued_store_is_the_same_game(games: ReceivedGames) -> None:
 
 def test_tables_have_games_of_their_own(games: ReceivedGames) -> None:
     games.add_events("7", "a", 1, log(STARTED))
-    games.add_events("8", "a", 1, log(STARTED))
+    games.add_events("8", "b", 1, log(STARTED))
     assert [game.table for game in games.list_games()] == ["7", "8"]
+
+
+def test_game_that_a_renamed_table_sends_again_is_one_game_of_the_new_name(games: ReceivedGames) -> None:
+    games.add_events("7", "a", 1, log(STARTED, Passed(0)))
+    assert games.add_events("8", "a", 1, log(STARTED, Passed(0)))
+    assert games.add_events("8", "a", 1, log(STARTED, Passed(0))) is None
+    assert games.add_events("8", "a", 1, log(Passed(1), first=2))
+    assert [game.table for game in games.list_games()] == ["8"] and read_players(games, 1) == [None, 0, 1]
 
 
 def fill(games: ReceivedGames, table: str = "7") -> None:
@@ -87,7 +95,7 @@ def test_games_of_one_table_are_bounded(monkeypatch: pytest.MonkeyPatch, limit: 
     reopened = ReceivedGames(tmp_path / "hall.db")
     fill(reopened)
     assert reopened.list_games() == stored
-    reopened.add_events("8", "a", 1, log(STARTED))
+    reopened.add_events("8", "b", 1, log(STARTED))
     assert len(reopened.list_games()) == len(stored) + 1, "other tables go on"
 
 

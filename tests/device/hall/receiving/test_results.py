@@ -94,6 +94,18 @@ def test_game_that_a_table_sends_again_under_a_new_name_counts_once(tmp_path: Pa
         assert [result.table for result in hall.state.results] == ["7", "8"]
 
 
+def test_game_that_is_corrected_after_its_table_has_a_new_name_counts_once(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        for table in ("7", "8"):
+            send_ended_game(hall, 1, table)
+        send_ended_game(hall, 1, "8", rack="Q")
+        assert [(result.table, result.totals) for result in hall.state.results] == [("7", (-10, 0))]
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert [(result.table, result.totals) for result in hall.state.results] == [("7", (-10, 0))]
+        send_ended_game(hall, 1, "7")
+        assert [result.totals for result in hall.state.results] == [(-1, 0)]
+
+
 def test_game_that_was_sent_again_under_a_new_name_does_not_count_in_the_next_event(tmp_path: Path) -> None:
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         for table in ("7", "8"):
@@ -162,9 +174,9 @@ def test_result_of_an_earlier_event_from_a_clock_that_was_ahead_does_not_count(t
         assert [result.totals[0] for result in hall.state.results] == [310]
 
 
-def send_ended_game(hall: HallReceiver, game: int, table: str = "7") -> None:
-    """Let a table send a game that has ended."""
-    events = [GameStarted(("Anna", "Ben")), RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
+def send_ended_game(hall: HallReceiver, game: int, table: str = "7", rack: str = "A") -> None:
+    """Let a table send a game that has ended, with these letters on Anna's rack."""
+    events = [GameStarted(("Anna", "Ben")), RackRevealed(1, ()), RackRevealed(0, (rack,)), GameEnded(EndReason.AGREED)]
     logged = [{"time": float(10 * game + i), "event": to_json(event)} for i, event in enumerate(events)]
     log = {"table": table, "store": "a", "game": game, "events": logged}
     hall.receive(f"tilekeeper/v1/{table}/log", json.dumps(log).encode(), False)
