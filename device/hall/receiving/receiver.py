@@ -313,7 +313,8 @@ class HallReceiver(BrokerTask):
 
         state = apply_results(HallState(earlier=earlier), filter(is_counted, self.games.list_results()))
         try:
-            state = apply_pairings(state, parse_pairings(self.games.read_note(_PAIRINGS_NOTE) or ""))
+            saved = self.games.read_note(_PAIRINGS_NOTE) or ""
+            state = apply_pairings(state, parse_pairings(saved, allows_short_byes=True))
         except PairingsError as error:  # earlier versions accepted other texts
             state = apply_problem(state, str(error))
         for game in newest.values():

@@ -50,8 +50,10 @@ class Standing:
         return Standing(self.name, self.games + 1, self.wins + wins, self.spread + spread)
 
 
-def parse_pairings(text: str) -> tuple[Pairing, ...]:
+def parse_pairings(text: str, *, allows_short_byes: bool = False) -> tuple[Pairing, ...]:
     """Return the pairings in lines `round,table,player,player`; a heading line is skipped. Raises `PairingsError`.
+
+    If `allows_short_byes` is True, a line `round,table,player` is a bye at a table, as in earlier versions.
 
     >>> parse_pairings("round,table,player 1,player 2\\n1,Table 1,Anna,Ben\\n1,,Cleo,")
     (Pairing(round=1, table='Table 1', first='Anna', second='Ben'), Pairing(round=1, table='', first='Cleo', second=''))
@@ -71,7 +73,7 @@ def parse_pairings(text: str) -> tuple[Pairing, ...]:
             cells.pop()
         is_bye = len(cells) == _MAX_CELLS - 1
         lacks_table = is_bye and bool(cells[1]) and len(row) < _MAX_CELLS  # `1,Anna,Ben` is a game without its table
-        if lacks_table or (not is_bye and len(cells) != _MAX_CELLS):
+        if (lacks_table and not allows_short_byes) or (not is_bye and len(cells) != _MAX_CELLS):
             raise _make_line_error(number)
         round_text, table, *names = cells
         names = list(map(_normalize, names))

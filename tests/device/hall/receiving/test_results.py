@@ -10,7 +10,7 @@ import pytest
 
 from device.hall.receiving.receiver import DOUBLE_CLICK_S, HallReceiver
 from device.hall.receiving.results import Result
-from device.hall.receiving.standings import PairingsError
+from device.hall.receiving.standings import Pairing, PairingsError, format_pairings
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
 from engine.events import EndReason, GameEnded, GameStarted, RackRevealed, Undone, to_json
@@ -148,6 +148,15 @@ def test_pairings_that_an_earlier_version_accepted_do_not_stop_the_hall(tmp_path
         hall.games.save_note("pairings", "Round 1,1,Anna,Ben")
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         assert hall.state.pairings == () and [key_of(one) for one in hall.state.problems] == ["pairings-line"]
+
+
+def test_byes_at_a_table_that_an_earlier_version_saved_are_kept(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.games.save_note("pairings", "1,1,Anna,Ben\n1,7,Eve")
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert hall.state.problems == ()
+        assert hall.state.pairings == (Pairing(1, "1", "Anna", "Ben"), Pairing(1, "7", "Eve", ""))
+        hall.set_pairings(format_pairings(hall.state.pairings))
 
 
 def make_result(points: int, ended: float) -> Result:
