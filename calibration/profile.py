@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from calibration.profile_file import FORBIDDEN, NEWER, load_examples, pack_examples
+from calibration.profile_file import ProfileFileError, ProtectedProfileError, load_examples, pack_examples
 from calibration.tile_examples import Example, TileClassifier, TileExamples
 from engine.errors import TilekeeperError
-from engine.messages import key_of, make_message
+from engine.messages import make_message
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN
 from vision.geometry import Floats, Image
 from vision.recognition.letters import LetterNet
@@ -37,10 +37,15 @@ class TableProfile:
         self._path = path
         self._lock = threading.Lock()
         self._save_lock = threading.Lock()
-        examples, self.problem = load_examples(path) if path else ((), "")
-        """`problem`: message about a profile file that could not be loaded; an empty string if there was no problem."""
-        if key_of(self.problem) in (FORBIDDEN, NEWER):
-            self._path = None
+        self.problem = ""
+        """Message about a profile file that could not be loaded; an empty string if there was no problem."""
+        examples: tuple[Example, ...] = ()
+        try:
+            examples = load_examples(path) if path else ()
+        except ProfileFileError as error:
+            self.problem = str(error)
+            if isinstance(error, ProtectedProfileError):
+                self._path = None
         self._tile_examples = TileExamples(letters or LetterNet(), examples)
 
     @property

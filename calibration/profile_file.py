@@ -17,10 +17,6 @@ from engine.messages import make_message
 from engine.reading import BOARD_SIZE
 from vision.recognition.views import CROP_SIDE_PX
 
-FORBIDDEN: Final = "learnt-permission"
-"""Key of the message about a profile file that may not be read."""
-NEWER: Final = "store-newer"
-"""Key of the message about a profile file that a newer version of the program has written."""
 _VERSION: Final = 1
 """Version of the format of profile files."""
 _MAX_UNPACKED_BYTES: Final = 4_000_000
@@ -36,15 +32,19 @@ _EMPTY_BOARD_ARRAYS: Final = {
 """Arrays of zeros for the colours of empty squares; earlier releases load only profile files with these arrays."""
 
 
-class _NewerVersionError(TilekeeperError):
-    """Error for a profile file that a newer version of the program has written."""
+class ProfileFileError(TilekeeperError):
+    """Error for a profile file that cannot be loaded; the message says what to do."""
 
 
-def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
-    """Load the examples from a profile file; return the examples and an error message (empty without an error).
+class ProtectedProfileError(ProfileFileError):
+    """Error for a profile file that may not be read or that a newer version has written; it must not be overwritten."""
 
-    A missing file gives no examples. A damaged file is renamed to `*.damaged` and gives no examples. A file of a newer
-    version gives no examples.
+
+def load_examples(path: Path) -> tuple[Example, ...]:
+    """Load the examples from a profile file; a missing file gives no examples.
+
+    Raises `ProtectedProfileError` for a file that must stay as it is, and `ProfileFileError` for a damaged file, which
+    is renamed to `*.damaged`.
     """
     try:
         if path.exists() and not path.is_file():  # a FIFO would wait for its writer
@@ -53,23 +53,24 @@ def load_examples(path: Path) -> tuple[tuple[Example, ...], str]:
             if sum(entry.file_size for entry in packed.infolist()) > _MAX_UNPACKED_BYTES:
                 raise ValueError("it is far too large")
         with np.load(path, allow_pickle=False) as arrays:
-            return _from_arrays(arrays), ""
+            if int(arrays["version"]) > _VERSION:
+                text = "{0} was written by a newer Tilekeeper. Update Tilekeeper, or rename the file."
+                raise ProtectedProfileError(make_message("store-newer", text, path.name))
+            return _from_arrays(arrays)
     except FileNotFoundError:
-        return (), ""
-    except PermissionError:
+        return ()
+    except PermissionError as error:
         text = "The pictures of your tiles may not be read. Change the permissions of {0}."
-        return (), make_message(FORBIDDEN, text, path.name)
-    except _NewerVersionError:
-        text = "{0} was written by a newer Tilekeeper. Update Tilekeeper, or rename the file."
-        return (), make_message(NEWER, text, path.name)
-    except Exception:  # numpy parses array headers as Python literals: damaged bytes may raise any exception
+        raise ProtectedProfileError(make_message("learnt-permission", text, path.name)) from error
+    except ProtectedProfileError:
+        raise
+    except Exception as error:  # numpy parses array headers as Python literals: damaged bytes may raise any exception
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
-        return (), make_message(
-            "learnt-damaged",
-            "The file with the pictures of your tiles ({0}) is damaged. The table learns your tiles again as you play.",
-            path.name,
+        text = (
+            "The file with the pictures of your tiles ({0}) is damaged. The table learns your tiles again as you play."
         )
+        raise ProfileFileError(make_message("learnt-damaged", text, path.name)) from error
 
 
 def pack_examples(examples: Sequence[Example]) -> bytes:
@@ -92,10 +93,7 @@ def _to_arrays(examples: Sequence[Example]) -> dict[str, Any]:
 
 def _from_arrays(arrays: Mapping[str, Any]) -> tuple[Example, ...]:
     """Convert the arrays of a profile file to examples. Raises ValueError or KeyError for arrays of another format."""
-    version = int(arrays["version"])
-    if version > _VERSION:
-        raise _NewerVersionError
-    if version != _VERSION:
+    if int(arrays["version"]) != _VERSION:
         raise ValueError("it is of another version")
     crops, symbols, sources, squares = (arrays[name] for name in ("crops", "symbols", "sources", "squares"))
     count = len(crops)

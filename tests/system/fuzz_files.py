@@ -32,8 +32,7 @@ from typing import Any
 from msgspec.structs import replace
 from PIL import Image
 
-from calibration.profile import ProfileError
-from calibration.profile_file import load_examples
+from calibration.profile_file import ProfileFileError, load_examples
 from device.cli import UserError
 from device.cli.options import prepare_game
 from device.report.contents import ReportChoice, ReportSources, make_report
@@ -278,7 +277,7 @@ def try_profile(data: bytes, folder: Path) -> str:
     path.write_bytes(data)
     try:
         load_examples(path)
-    except ProfileError:
+    except ProfileFileError:
         return "profile refused"
     return "profile taken"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import web.i18n
-from calibration.profile_file import load_examples
+from calibration.profile_file import ProfileFileError, load_examples
 from device.cameras import open_camera
 from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, CameraError
 from device.session.commands.games import StartGame
@@ -322,7 +322,9 @@ def test_trouble_of_the_machine_has_a_text(evening: Evening, tmp_path: Path) -> 
     store.close()
     learnt = tmp_path / "table.npz"
     learnt.write_bytes(b"nothing learnt")
-    told = [rescued, load_examples(learnt)[1]]
+    with pytest.raises(ProfileFileError) as profile:
+        load_examples(learnt)
+    told = [rescued, str(profile.value)]
     for fails in (lambda: open_camera("?"), lambda: open_camera(f"folder:{tmp_path / 'none'}")):
         with pytest.raises(CameraError) as error:
             fails()
