@@ -309,18 +309,18 @@ def _shorten_question(question: str, likely: Sequence[Explanation], answer_count
     return get_text("which-of-these") if is_general else question
 
 
-def ask_one_or_two_plays(game: Game, play: PlayMade, two_plays: tuple[PlayMade, PlayMade]) -> OpenQuestion:
+def ask_one_or_two_plays(game: Game, play: PlayMade, pairs: Sequence[tuple[PlayMade, PlayMade]]) -> OpenQuestion:
     """Return the question whether the new tiles are one play, or two plays by different players.
 
-    `play` is the single play, which is recorded until the question is answered; `two_plays` are the alternative. The
+    `play` is the single play, which is recorded until the question is answered; `pairs` are the alternatives. The
     reason to ask is a key frame (an earlier picture) that shows only some of the tiles: the next player may have added
     the other tiles.
     """
-    answers: tuple[tuple[Event, ...], ...] = ((play,), two_plays)
+    answers: tuple[tuple[Event, ...], ...] = ((play,), *pairs)
     texts = tuple(format_sentence(_describe_events(game, events)) for events in answers)
-    first, second = two_plays
+    first, second = pairs[0]
     names = game.players[first.player], game.players[second.player]
-    squares = tuple(square for square, _ in second.play.tiles)
+    squares = tuple(sorted({square for _, added in pairs for square in added.play.squares}))
     question = make_question("one-or-two", *names, answers=texts, squares=squares)
     return OpenQuestion(question, answers)
 

@@ -17,7 +17,7 @@ from engine.inference.history import ReadingHistory
 from engine.lexicon import WordList
 from engine.plays import Play
 from engine.reading import BoardReading
-from engine.validation.play_checks import find_end_squares
+from engine.validation.play_checks import MAX_ALTERNATIVES, find_end_squares
 
 MIN_STABLE_UNKNOWN_WORDS_S = 10.0
 """Minimum time in seconds without a change of the board for a play to count as complete, unless its words are known to
@@ -30,22 +30,25 @@ def needs_key_frames(inference: Inference) -> bool:
     return len(filter_plays(best.events)) > 1 or bool(best.leftover_squares and not best.events)
 
 
-def find_extended_play(
+def find_extended_plays(
     game: Game,
     inference: Inference,
     stable_readings: Iterable[tuple[BoardReading, float]],
     history: ReadingHistory,
     words: WordList | None,
-) -> tuple[PlayMade, PlayMade] | None:
-    """Return two plays if a key frame shows a part of the inferred play as a complete play; otherwise return None.
+) -> tuple[tuple[PlayMade, PlayMade], ...]:
+    """Return pairs of plays that together may be the inferred play: key frames show the first of them as complete.
 
-    The first play has the tiles in the key frame. The second play has the remaining tiles, and is made by the next
-    player. `stable_readings` are readings of the key frames that `find_stable_frames` yields, with the seconds for
-    which the board remained unchanged. Listed words do not matter if words are looked up only after a challenge: the
-    time of the question would show which words are listed.
+    The first play has the tiles in a key frame. The second play has the remaining tiles, and is made by the next
+    player. If several key frames show such a play, the pair of the newest is the first one, because an older one may
+    show an incomplete play; at most `MAX_ALTERNATIVES` pairs are returned. `stable_readings` are readings of the key
+    frames that `find_stable_frames` yields, with the seconds for which the board remained unchanged. Listed words do
+    not matter if words are looked up only after a challenge: the time of the question would show which words are
+    listed.
     """
     words = words if game.rules.open_dictionary else None
     whole = _find_single_play(inference)
+    pairs: list[tuple[PlayMade, PlayMade]] = []
     for reading, stable_s in stable_readings:
         first = _find_single_play(infer_play(game, reading, history))
         if whole is None or first is None or not set(first.play.tiles) < set(whole.play.tiles):
@@ -56,10 +59,9 @@ def find_extended_play(
         )
         are_listed = words is not None and all(word.word in words for word in between.turns[-1].words)
         is_unfinished = not are_listed and stable_s < MIN_STABLE_UNKNOWN_WORDS_S
-        if is_unfinished or between.is_over or between.check_play(rest):
-            continue
-        return first, PlayMade(between.to_move, rest)
-    return None
+        if not (is_unfinished or between.is_over or between.check_play(rest)):
+            pairs.append((first, PlayMade(between.to_move, rest)))
+    return tuple(dict.fromkeys(reversed(pairs)))[:MAX_ALTERNATIVES]
 
 
 def find_earlier_tile(game: Game, play: Play, stable_readings: Iterable[tuple[BoardReading, float]]) -> Square | None:

@@ -22,7 +22,7 @@ from device.session.turns.decision import (
     decide_reading,
     validate_decision,
 )
-from device.session.turns.key_frame_plays import find_earlier_tile, find_extended_play, needs_key_frames, split_turns
+from device.session.turns.key_frame_plays import find_earlier_tile, find_extended_plays, needs_key_frames, split_turns
 from engine.events import filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
@@ -297,8 +297,8 @@ def _check_key_frames(
         context = replace(context, reading_history=context.reading_history.with_early_tile(square))
         inferred = Decision(turn.decision.events, notices=turn.decision.notices)
         return replace(turn, decision=validate_decision(game, inferred, turn.inference, board, context))
-    two_plays = find_extended_play(game, turn.inference, stable_readings, context.reading_history, context.words)
-    if two_plays is None:
+    pairs = find_extended_plays(game, turn.inference, stable_readings, context.reading_history, context.words)
+    if not pairs:
         return turn
-    asked = ask_one_or_two_plays(game, plays[0], two_plays)
+    asked = ask_one_or_two_plays(game, plays[0], pairs)
     return replace(turn, decision=replace(turn.decision, open_question=asked))

@@ -89,6 +89,21 @@ def test_word_that_a_key_frame_shows_before_it_was_lengthened_is_asked_about(
     assert len(stepped.submit(Undo()).turns) == 1
 
 
+def test_each_word_that_key_frames_show_before_it_was_lengthened_is_offered(stepped: SteppedTable) -> None:
+    for words in ((HORN,), (HORN, ("FAR", 5, 7, False)), (HORN, FARM)):
+        stepped.lay(*words)
+        stepped.rest(12.0)
+        if words == (HORN,):
+            stepped.submit(EndTurn())
+    stepped.lay(HORN, FARMS)
+    state = stepped.submit(EndTurn())
+    assert state.question is not None and state.question.answers == (
+        "Ben played FARMS at H6 for 10.",
+        "Ben played FARM at H6 for 9, Anna played FARMS at H6 for 10.",
+        "Ben played FAR at H6 for 6, Anna played FARMS at H6 for 10.",
+    )
+
+
 def test_question_of_a_key_frame_keeps_the_notices_of_the_turn(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
