@@ -36,7 +36,7 @@ from engine.events import (
     filter_plays,
 )
 from engine.game import Game
-from engine.lexicon import WordList
+from engine.lexicon import WordList, find_deciding_words
 from engine.plays import Play
 from engine.position import find_loose_squares
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading
@@ -176,7 +176,10 @@ def pass_after_exchange(game: Game, events: Sequence[Event]) -> tuple[Event, ...
 
 
 def check_blank(proposal: Proposal) -> Iterator[Finding]:
-    """Ask which letter a new blank stands for (rule 6), or whether the tile is a letter that was read as a blank."""
+    """Ask which letter a new blank stands for (rule 6), or whether the tile is a letter that was read as a blank.
+
+    If invalid words do not count and no letter makes the words of the play valid, no letter is asked for.
+    """
     event = proposal.single_play
     blanks = [square for square, tile in event.play.tiles if tile.is_unnamed] if event else []
     if event is None or not blanks:
@@ -184,11 +187,15 @@ def check_blank(proposal: Proposal) -> Iterator[Finding]:
     square, after = blanks[0], proposal.game_after
     words = proposal.words if proposal.game.rules.open_dictionary else None
     letters = find_blank_letters(after.state, square, words.__contains__) if words is not None else after.tiles.letters
+    deciding_words = find_deciding_words(proposal.words)
+    if deciding_words is not None and after.find_void_words(deciding_words):
+        letters = ()  # the play is withdrawn, whatever the letter is
     options = [Option(proposal.events)]
     if proposal.reading is not None:
         options += _offer_other_letters(proposal, proposal.game, proposal.reading, event.play, square)
     options += [Option((*proposal.events, BlankNamed(square, letter))) for letter in letters]
-    yield Finding(Reason.BLANK_UNNAMED, (square_name(square),), tuple(options), (square,))
+    if len(options) > 1:
+        yield Finding(Reason.BLANK_UNNAMED, (square_name(square),), tuple(options), (square,))
 
 
 def check_marked_blank(proposal: Proposal) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from engine.board import parse_square
 from engine.events import BlankNamed, Exchanged, PlayMade, TurnCorrected
 from engine.game import Game
 from engine.plays import Play
-from engine.rules import STANDARD_RULES
+from engine.rules import STANDARD_RULES, ChallengeRule
 from engine.tiles import Tile
 from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.play_checks import (
@@ -134,6 +134,12 @@ def test_letter_of_a_blank_is_asked_when_it_is_played() -> None:
     assert found.reason is Reason.BLANK_UNNAMED and found.values == ("F8",)
     named = [option.events[-1] for option in found.options[1:]]
     assert named == [BlankNamed(parse_square("F8"), letter) for letter in "HT"]
+
+
+def test_letter_is_not_asked_if_none_makes_a_play_count() -> None:
+    rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
+    assert not list(check_blank(propose("8F HR?N", game=new_game(rules))))
+    assert len(next(check_blank(propose("8F H?RN", game=new_game(rules)))).options) == 2, "O makes it HORN"
 
 
 def test_blank_may_be_a_tile_whose_letter_was_not_seen() -> None:
