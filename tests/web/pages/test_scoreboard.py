@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from device.catalogue import get_text
 from device.session.messages import DeferredQuestion, Notice, Question, Trouble, make_question
 from device.session.snapshot import PlayerView, Sight, TurnView, build_snapshot
-from engine.events import GameStarted, PlayMade
+from engine.events import Challenged, GameStarted, PlayMade
 from engine.game import Game
 from engine.plays import Play
 from engine.rules import EDITION_COLOURS, ChallengeRule, Rules, rules_preset
@@ -52,6 +52,13 @@ def test_names_totals_and_whose_turn(table: ShownTable, client: FlaskClient) -> 
     table.show(samples.MIDGAME)
     assert part(page(client), "scores") == "Anna 39 +25 Ben 9 to play"
     assert part(page(client), "status") == "Ben to play"
+
+
+def test_card_of_a_player_shows_the_last_turn_after_a_failed_challenge(table: ShownTable, client: FlaskClient) -> None:
+    game = Game.start(("Anna", "Ben", "Cleo"))
+    game = game.push(PlayMade(0, Play.from_gcg(game.board, "8F", "HORN", game.tiles)), Challenged(2, upheld=False))
+    table.show(build_snapshot(game, None))
+    assert part(page(client), "scores") == "Anna 14 +14 Ben 0 to play Cleo 0"
 
 
 def test_turn_that_may_be_over_is_asked_about(table: ShownTable, client: FlaskClient) -> None:
