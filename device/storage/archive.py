@@ -100,9 +100,9 @@ def import_gcg(store: GameStore, data: bytes) -> int:
     if len(data) > MAX_GCG_BYTES:
         raise ArchiveError(get_text("gcg-large", MAX_GCG_BYTES // 1000, -(-len(data) // 1000)))  # rounded up
     record = parse_gcg(data)
-    if record.problems and not record.entries:
-        problem = record.problems[0]
-        raise ArchiveError(get_text("gcg-line", problem.line, problem.reason))
+    if not record.entries:
+        lines = [get_text("gcg-line", problem.line, problem.reason) for problem in record.problems]
+        raise ArchiveError(next(iter(lines), get_text("gcg-no-events")))
     try:
         game = Game.from_events(list(map(_clean_player_names, build_game(record).events)))
     except (NotationError, RulesError) as error:

@@ -135,6 +135,8 @@ def test_names_of_a_gcg_are_brought_as_this_table_takes_them(store: GameStore, o
         (b"", "empty"),
         (b"\0\1\2", "it is not text"),
         (b"shopping list", "not a GCG file"),
+        (b"#character-encoding UTF-8\n#player1 A Ann\n#player2 B Bob\n", "no events"),
+        (b"#player1 A Ann\n#player2 B Bob\n>A HORN 8F HORN +14 14\n", "line 3"),
         (b">A: X 8H QQ\n" + b" " * MAX_GCG_BYTES, "kB"),
         (b"#player1 A A\n#player2 B B\n>A: HORN 1A HORN +14 14\n>A: HORN 1A FORM +14 14\n", "cannot have been played"),
     ],
