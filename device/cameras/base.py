@@ -64,13 +64,13 @@ class Camera(Protocol):
     """
 
     @property
-    def live(self) -> bool:
+    def is_live(self) -> bool:
         """True if each picture shows the table at the time of the call; False for a folder or list of files."""
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return a picture of the best quality that was exposed after the call. Raises `CameraError`."""
 
-    def preview(self) -> Frame | None:
+    def capture_preview(self) -> Frame | None:
         """Return a small picture that arrived after the call, or None if the camera is not live.
 
         Previews are compared with each other, so they have the field of view of a still and at least
@@ -93,21 +93,21 @@ class AutoExposureCamera(Protocol):
 
 
 class AbsentCamera:
-    """Replacement for a camera that is not available: `still` and `preview` raise `CameraError` with a given message.
+    """Replacement for a camera that is not available: each capture raises `CameraError` with a given message.
 
     The game goes on: the players enter their plays on the page.
     """
 
-    live = True
+    is_live = True
 
     def __init__(self, message: str) -> None:
         self._message = message
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Raise `CameraError` with the message of this camera."""
         raise CameraError(self._message)
 
-    def preview(self) -> Frame | None:
+    def capture_preview(self) -> Frame | None:
         """Raise `CameraError` with the message of this camera."""
         raise CameraError(self._message)
 

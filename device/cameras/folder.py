@@ -36,7 +36,7 @@ class ShownPictures(Protocol):
 class FolderCamera:
     """A camera that returns each picture of a list or a folder once, in order."""
 
-    live = False
+    is_live = False
 
     def __init__(self, pictures: Iterable[Path]) -> None:
         self._pending = list(pictures)
@@ -64,7 +64,7 @@ class FolderCamera:
     def __repr__(self) -> str:
         return f"<FolderCamera {self._folder or 'list'}: {len(self._shown)} shown>"
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return the next picture.
 
         Raises `NoMorePicturesError` if no picture is left, and `CameraError` for a file that cannot be read.
@@ -86,7 +86,7 @@ class FolderCamera:
             self._record_time(path, written)
         return Frame(image, time.monotonic(), str(path))
 
-    def preview(self) -> None:
+    def capture_preview(self) -> None:
         """Return None, because pictures from files show no motion."""
 
     def close(self) -> None:

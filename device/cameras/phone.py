@@ -15,7 +15,7 @@ class PictureNeededError(CameraError):
 class PhoneCamera:
     """A camera that returns each picture sent by a phone once. It takes no pictures itself and has no previews."""
 
-    live = False
+    is_live = False
 
     def __init__(self) -> None:
         self._image: Image | None = None
@@ -25,10 +25,10 @@ class PhoneCamera:
         return f"<PhoneCamera: {'no picture' if self._image is None else 'a picture'}>"
 
     def receive_picture(self, image: Image) -> None:
-        """Keep a picture, `(H, W, 3) uint8 BGR`, for the next call of `still`; it replaces an earlier picture."""
+        """Keep a picture, `(H, W, 3) uint8 BGR`, for the next `capture_still`; it replaces an earlier picture."""
         self._image = image
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return the received picture. Raises `PictureNeededError` if there is none."""
         if self._is_closed:
             raise CameraError(CLOSED_MESSAGE)
@@ -37,9 +37,9 @@ class PhoneCamera:
             raise PictureNeededError(get_text("take-picture"))
         return Frame(image, time.monotonic())
 
-    def preview(self) -> None:
+    def capture_preview(self) -> None:
         """Return None: a phone sends no pictures between turns."""
 
     def close(self) -> None:
-        """Close the camera; further calls of `still` raise `CameraError`."""
+        """Close the camera; further calls of `capture_still` raise `CameraError`."""
         self._is_closed = True

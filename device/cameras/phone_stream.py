@@ -68,10 +68,11 @@ class PhoneStreamCamera:
     """A live camera whose pictures arrive from one phone at a time; safe for several threads.
 
     Requests from the phone call `start`, the `receive_` methods and `stop`. These methods only store the JPEG data;
-    `still` and `preview` decode it. `clock` returns seconds, and `wait` waits on a condition for a number of seconds.
+    `capture_still` and `capture_preview` decode it. `clock` returns seconds, and `wait` waits on a condition for a
+    number of seconds.
     """
 
-    live = True
+    is_live = True
 
     def __init__(
         self,
@@ -135,11 +136,11 @@ class PhoneStreamCamera:
                 self._changed.notify_all()
 
     def receive_picture(self, image: Image) -> None:
-        """Keep a picture that a player has taken, `(H, W, 3) uint8 BGR`, for the next call of `still`."""
+        """Keep a picture that a player has taken, `(H, W, 3) uint8 BGR`, for the next call of `capture_still`."""
         with self._changed:
             self._taken = Frame(image, self._clock())
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return a full picture taken after the call, or one that a player has just taken. Raises `CameraError`."""
         with self._changed:
             if (taken := self._find_taken_picture()) is not None:
@@ -156,7 +157,7 @@ class PhoneStreamCamera:
             raise BlackPictureError(BLACK_MESSAGE)
         return frame
 
-    def preview(self) -> Frame:
+    def capture_preview(self) -> Frame:
         """Return a small picture that arrived after the call. Raises `CameraError`."""
         with self._changed:
             if (taken := self._find_taken_picture()) is not None:

@@ -89,7 +89,7 @@ class PiCamera(Closeable):
     `CameraError`.
     """
 
-    live = True
+    is_live = True
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class PiCamera(Closeable):
     def __repr__(self) -> str:
         return f"<PiCamera: {'lost' if self._camera is None else 'open'}>"
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return a picture that was exposed after the call; adjust the exposure first if the light has changed much.
 
         Raises `CameraError`.
@@ -129,7 +129,7 @@ class PiCamera(Closeable):
             raise BlackPictureError(BLACK_MESSAGE)
         return frame
 
-    def preview(self) -> Frame:
+    def capture_preview(self) -> Frame:
         """Return a small grey picture from the low-resolution stream. Raises `CameraError`.
 
         If the camera has no such stream, return a reduced still.

@@ -91,7 +91,7 @@ class _PreviewedCamera:
                 self.close()
             if camera is None:
                 raise CameraError(CLOSED_MESSAGE)
-            return camera.still().image
+            return camera.capture_still().image
 
     def close(self) -> None:
         """Close the camera. A call of `take_picture` in progress raises `CameraError`."""

@@ -14,13 +14,13 @@ RETRY_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
 
 
 class ReconnectingCamera:
-    """A live camera that is opened at once if possible, and otherwise at a later call of `still` or `preview`.
+    """A live camera that is opened at once if possible, and otherwise when a picture is captured.
 
     `opener` opens the camera, or raises `CameraError` if none is connected. The delay between attempts grows with each
     failure. `clock` returns seconds.
     """
 
-    live = True
+    is_live = True
 
     def __init__(self, opener: Callable[[], Camera], clock: Callable[[], float] = time.monotonic) -> None:
         self._opener = opener
@@ -32,19 +32,19 @@ class ReconnectingCamera:
         self._next_try = clock()
         self.trouble = ""
         """The reason why the camera is not open, on one line; empty if the camera is open."""
-        with suppress(CameraError):  # the reason is kept in `trouble` and raised by `still` and `preview`
+        with suppress(CameraError):  # the reason is kept in `trouble` and raised by each capture
             self._get_camera()
 
     def __repr__(self) -> str:
         return f"<ReconnectingCamera: {self._camera or self.trouble}>"
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return a picture of the best quality that was exposed after the call. Raises `CameraError`."""
-        return self._get_camera().still()
+        return self._get_camera().capture_still()
 
-    def preview(self) -> Frame | None:
+    def capture_preview(self) -> Frame | None:
         """Return a small picture for motion detection. Raises `CameraError`."""
-        return self._get_camera().preview()
+        return self._get_camera().capture_preview()
 
     def settle(self) -> None:
         """Adjust exposure, white balance and focus, if the camera is open and supports it. Raises `CameraError`.

@@ -18,7 +18,7 @@ PREVIEW_STEP = 2
 class SimulatedCamera:
     """A camera over a `SimulatedTable`; one thread may place tiles (`lay_tiles`) while another takes pictures."""
 
-    live = True
+    is_live = True
 
     def __init__(self, table: SimulatedTable) -> None:
         self._table = table
@@ -32,12 +32,12 @@ class SimulatedCamera:
             self._table.lay_tiles(labels)
             self._preview = None
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return a rendered picture of the table as it is now."""
         with self._lock:
             return Frame(self._render_picture(), time.monotonic())
 
-    def preview(self) -> Frame:
+    def capture_preview(self) -> Frame:
         """Return a grey picture at half the size; a new picture is rendered only after the tiles have changed."""
         with self._lock:
             if self._preview is None:

@@ -30,7 +30,7 @@ _SAMPLE_STEP_PX = 8
 
 
 class StreamCamera(Closeable):
-    """A camera whose thread takes each frame from the driver, so that `still` never returns an old, queued frame.
+    """A camera whose thread takes each frame from the driver, so that it never returns an old, queued frame.
 
     Decoding every frame would take more than half a core of a Raspberry Pi 4. So a frame is decoded only if a caller
     waits for it. For a preview, the frame is decoded in grey and at half the size.
@@ -41,7 +41,7 @@ class StreamCamera(Closeable):
     It also counts as lost when the same picture arrives for more than `frozen_s` seconds.
     """
 
-    live = True
+    is_live = True
 
     def __init__(
         self,
@@ -72,14 +72,14 @@ class StreamCamera(Closeable):
         age = "no frame yet" if newest is None else f"newest frame {time.monotonic() - newest:.2f} s old"
         return f"<{type(self).__name__} {self._where}: {age}>"
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return the first frame that arrives after the call. Raises `CameraError`."""
         frame = self._wait_for_frame(_decode_still)
         if is_black(frame.image):
             raise BlackPictureError(BLACK_MESSAGE)
         return frame
 
-    def preview(self) -> Frame:
+    def capture_preview(self) -> Frame:
         """Return the first frame that arrives after the call, in grey and at half the size.
 
         Raises `CameraError`. If the newest frame is older than `FRAME_TIMEOUT_S`, the error is raised without waiting.

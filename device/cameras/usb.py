@@ -43,16 +43,16 @@ class UsbCamera(StreamCamera):
         self._locked_brightness: float | None = None
         super().__init__(partial(self._open, device), f"usb:{device}", missing)
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return the first frame that arrives after the call. If the light has changed, adjust a locked exposure first.
 
         Raises `CameraError`.
         """
-        frame = super().still()
+        frame = super().capture_still()
         locked = self._locked_brightness
         if locked is not None and has_light_changed(locked, measure_brightness(frame.image)):
             self.settle()
-            frame = super().still()
+            frame = super().capture_still()
         return frame
 
     def settle(self) -> None:
@@ -64,11 +64,11 @@ class UsbCamera(StreamCamera):
         self._locked_brightness = None
         self._controls.adjust_automatically(self._mains_hz)
         self._wait(SETTLE_S)
-        adjusted = measure_brightness(super().still().image)
+        adjusted = measure_brightness(super().capture_still().image)
         self._controls.lock()
         self._wait(LOCK_DELAY_S)
         try:
-            locked = measure_brightness(super().still().image)
+            locked = measure_brightness(super().capture_still().image)
         except BlackPictureError:
             locked = 0.0
         if has_light_changed(adjusted, locked):

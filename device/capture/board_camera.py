@@ -70,9 +70,9 @@ class BoardCamera:
             return self._tracker
 
     @property
-    def live(self) -> bool:
+    def is_live(self) -> bool:
         """True if each picture shows the table at the time of the call; False for pictures from files."""
-        return self._camera.live
+        return self._camera.is_live
 
     def settle_camera(self) -> None:
         """Adjust exposure, white balance and focus again, if the camera supports it. Raises `CameraError`."""
@@ -80,16 +80,16 @@ class BoardCamera:
             with self._lock:
                 self._camera.settle()
 
-    def preview(self) -> Frame | None:
+    def capture_preview(self) -> Frame | None:
         """Return a small picture for motion detection, or None if the camera is not live. Raises `CameraError`."""
         with self._lock:
-            self._newest_preview = self._camera.preview()
+            self._newest_preview = self._camera.capture_preview()
             return self._newest_preview
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return a picture of the best quality that was exposed after the call. Raises `CameraError`."""
         with self._lock:
-            return self._camera.still()
+            return self._camera.capture_still()
 
     def capture_board(self, tiles: Collection[str], advance: AdvanceReading | None = None) -> Capture:
         """Wait up to `MAX_WAIT_S` seconds until nothing moves, then read the board. Raises `CameraError`.
@@ -112,7 +112,7 @@ class BoardCamera:
             if usable is not None and is_known:
                 self._tracker = usable.after
                 return usable.capture
-            frame = self._camera.still()
+            frame = self._camera.capture_still()
             return Capture(frame, self.read_board(frame.image, tiles))
 
     def use_advance(self, advance: AdvanceReading) -> None:
@@ -164,7 +164,7 @@ class BoardCamera:
         The whole picture is searched. Return None if the scene has changed or no board was found. Raises `CameraError`.
         """
         with self._lock:
-            frame, preview = self._camera.still(), self._camera.preview()
+            frame, preview = self._camera.capture_still(), self._camera.capture_preview()
         if preview is None or not self.is_unchanged(advance, preview):
             return None
         reading, _ = self._read_with(advance.after.mark_unreliable(), frame.image, tiles)

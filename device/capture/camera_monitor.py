@@ -89,7 +89,7 @@ class CameraMonitor:
             return CHECK_INTERVAL_S
         is_in_play = self._client.is_in_play()
         try:
-            frame = self._source.preview()
+            frame = self._source.capture_preview()
             if frame is None:
                 return None
             self._check_frame(frame)
@@ -142,10 +142,10 @@ class CameraMonitor:
         has_board_changed = _differs(self._last_rest_thumbnail, thumbnail)
         if self._still is None and (has_board_changed or _differs(self._last_scene_thumbnail, thumbnail)):
             self._has_still_failed = True
-            self._still = self._source.still()
+            self._still = self._source.capture_still()
             self._has_still_failed = False
             self._last_scene_thumbnail = thumbnail
-            if (after := self._source.preview()) is not None:
+            if (after := self._source.capture_preview()) is not None:
                 self._client.handle_scene(RestScene(self._still, preview.image, after.image))
         if self._was_at_rest and self._still is not None and has_board_changed:
             self._last_rest_thumbnail = thumbnail

@@ -54,7 +54,7 @@ def wait_for_rest(
     returned. The wait also ends if `wait`, which sleeps for a number of seconds, returns True. Raises `CameraError`.
     """
     detector, deadline = RestDetector(MIN_STILL_S), clock() + MAX_WAIT_S
-    while (frame := camera.preview()) is not None:
+    while (frame := camera.capture_preview()) is not None:
         if is_enough(frame):
             return True
         if detector.update(frame.image, clock()) or clock() >= deadline or wait(POLL_INTERVAL_S):

@@ -180,7 +180,7 @@ class System:
         try:
             if isinstance(camera, AutoExposureCamera):
                 camera.settle()
-            return camera.still().image
+            return camera.capture_still().image
         finally:
             camera.close()
 

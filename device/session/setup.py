@@ -145,12 +145,12 @@ class TableSetup:
 
     def _take_picture(self) -> Image:
         try:
-            image = self._board_camera.still().image
+            image = self._board_camera.capture_still().image
         except NoMorePicturesError:
             if self._last_image is None:
                 raise CameraError(get_text("camera-none-to-set-up")) from None
             return self._last_image
-        if not self._board_camera.live:
+        if not self._board_camera.is_live:
             self._last_image = image
         return image
 

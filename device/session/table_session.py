@@ -236,7 +236,7 @@ class TableSession(Closeable):
 
     def capture_still(self) -> Image:
         """Return a new picture from the camera, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
-        return self._board_camera.still().image
+        return self._board_camera.capture_still().image
 
     def place_corners(self, corners: Corners | None) -> Future[SetupView]:
         """Use corners that a user placed, in pixels of `SetupView.jpeg`; if `corners` is None, search the board."""

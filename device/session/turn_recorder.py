@@ -68,7 +68,7 @@ class TurnRecorder:
         if turn is None:
             controller.open_question = make_wait_question(worker.max_s)
             return ()
-        if self.board_camera.live:
+        if self.board_camera.is_live:
             self._record_turn(turn)
         else:
             turn = self._record_new_picture(reject_blurred_turn(turn) if self.rejects_blur else turn)

@@ -105,13 +105,13 @@ def the_camera(shown: list[Image]) -> None:
         check("the pipeline gives another format than was asked for", form == "NV12", form)
         for _ in range(4):
             began = time.monotonic()
-            image = camera.still().image
+            image = camera.capture_still().image
             took = time.monotonic() - began
             alike = likeness(image, shown)
             check("a still has the sensor's size", image.shape == (STILL[1], STILL[0], 3), f"{took * 1000:.0f} ms")
             check("and shows what was put into the camera", alike > ALIKE, f"correlation {alike:.4f}")
         began = time.monotonic()
-        small = camera.preview().image
+        small = camera.capture_preview().image
         took = time.monotonic() - began
         lores = pi.camera_configuration()["lores"]
         check("the preview comes from the small stream", lores is not None and lores["size"] == SMALL, str(lores))
@@ -124,7 +124,7 @@ def the_camera(shown: list[Image]) -> None:
         except CameraError as error:
             check("a second program is told that the camera is used", "another program" in str(error), str(error))
     try:
-        camera.still()
+        camera.capture_still()
         check("a closed camera says so", False)
     except CameraError as error:
         check("a closed camera says so", "closed" in str(error), str(error))
@@ -221,7 +221,7 @@ def main() -> int:
     the_camera(shown)
     without_cameras()
     with open_camera("pi") as camera:
-        image = camera.still().image
+        image = camera.capture_still().image
     reading = make_board_reader().read(image, load_tile_set("en").letters)
     check("the frame is read into the right board", reading.board is not None and reading.board.rows() == rows(board))
     command_line(image, rows(board))

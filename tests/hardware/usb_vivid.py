@@ -43,11 +43,11 @@ def main() -> int:
         print(f"{'ok  ' if right else 'FAIL'} {what}: {more}", flush=True)
 
     with UsbCamera(DEVICE) as camera:
-        frame = camera.still()
+        frame = camera.capture_still()
         check("a still comes from the camera", frame.image.ndim == 3, str(frame.image.shape))
         began, count = time.monotonic(), 0
         while time.monotonic() < began + 3:
-            camera.still()
+            camera.capture_still()
             count += 1
         print(f"     {count / 3:.1f} frames a second here")
         for number in (1, 2, 3):
@@ -56,7 +56,7 @@ def main() -> int:
             said = ""
             while not said and time.monotonic() < out + 10:
                 try:
-                    camera.preview()
+                    camera.capture_preview()
                     time.sleep(POLL_S)
                 except CameraError as error:
                     said = str(error)
@@ -73,7 +73,7 @@ def main() -> int:
             back: Frame | None = None
             while back is None and time.monotonic() < plugged + BACK_S:
                 try:
-                    back = camera.still()
+                    back = camera.capture_still()
                 except CameraError:
                     time.sleep(POLL_S)
             took = time.monotonic() - plugged

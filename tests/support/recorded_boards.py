@@ -47,7 +47,7 @@ def wait_for_picture(camera: Camera, images: Sequence[Image], number: int, max_s
 def _find_shown(camera: Camera, images: Sequence[Image]) -> int | None:
     """Return the index of the picture that the preview is most like, or None if the camera has no preview now."""
     try:
-        preview = camera.preview()
+        preview = camera.capture_preview()
     except CameraError:
         return None
     if preview is None:

@@ -22,7 +22,7 @@ Word = tuple[str, int, int, bool]
 class RenderedTable:
     """Camera and reader in one. `doubt` maps (row, column) to two symbols between which readings are uncertain."""
 
-    live = False
+    is_live = False
 
     def __init__(self, size: tuple[int, int] = (960, 720)) -> None:
         self._table = SimulatedTable(seed=5, size=size)
@@ -48,11 +48,11 @@ class RenderedTable:
             self._table.lay_tiles(letters)
             self._scene = self._table.photograph()
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         with self._lock:
             return Frame(self._scene.image, time.monotonic())
 
-    def preview(self) -> Frame | None:
+    def capture_preview(self) -> Frame | None:
         with self._lock:
             return Frame(np.ascontiguousarray(self._scene.image[::4, ::4]), time.monotonic())
 

@@ -45,7 +45,7 @@ class TextTable:
     """
 
     def __init__(self) -> None:
-        self.live = False
+        self.is_live = False
         self.board: BoardReading | None = BoardReading.from_rows(EMPTY_ROWS)
         self.then: list[tuple[str, ...]] = []
         self.problems: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ class TextTable:
         finally:
             self._is_released.set()
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         if self.trouble:
             raise CameraError(self.trouble)
         self.pictures += 1
@@ -75,7 +75,7 @@ class TextTable:
         image[0, 0, :2] = divmod(self.pictures, 256)
         return Frame(image, time.monotonic(), f"{self.pictures}.jpg")
 
-    def preview(self) -> Frame | None:
+    def capture_preview(self) -> Frame | None:
         return None
 
     def close(self) -> None:
@@ -124,7 +124,7 @@ CELL = 20
 class PaintedTable:
     """Live camera and reader in one: the brightness of a patch encodes the symbol of its square."""
 
-    live = True
+    is_live = True
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -138,12 +138,12 @@ class PaintedTable:
     def lay(self, *words: tuple[str, int, int, bool]) -> None:
         self.rows = rows(*words)
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         self.stills += 1
         hidden = self.hidden.pop(0) if self.hidden else frozenset[tuple[int, int]]()
         return Frame(self._paint(hidden), self.clock())
 
-    def preview(self) -> Frame:
+    def capture_preview(self) -> Frame:
         return Frame(self._paint(frozenset()), self.clock())
 
     def close(self) -> None:

@@ -44,7 +44,7 @@ class NightTable(SimulatedTable):
 class NightCamera:
     """Looks at a `NightTable`. One picture is rendered for each change; stills get noise of their own, some a hand."""
 
-    live = True
+    is_live = True
 
     def __init__(self, table: NightTable, seed: int) -> None:
         self._table = table
@@ -67,7 +67,7 @@ class NightCamera:
             self._table.move(**how)
             self._picture = None
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """The table now; in one of five pictures with a hand over it."""
         with self._lock:
             self.stills += 1
@@ -78,7 +78,7 @@ class NightCamera:
             noisy = self._now() + self._noise.normal(0, 1.5, self._now().shape).astype(np.float32)
             return Frame(np.clip(noisy, 0, 255).astype(np.uint8), time.monotonic())
 
-    def preview(self) -> Frame:
+    def capture_preview(self) -> Frame:
         """The table now, small."""
         with self._lock:
             return Frame(np.ascontiguousarray(self._now()[::4, ::4]), time.monotonic())

@@ -135,17 +135,17 @@ class VideoMaker:
 class VideoCamera:
     """A live camera that shows one frame of a video until it gets the next one."""
 
-    live = True
+    is_live = True
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self.image: Image = np.full((SIZE[1], SIZE[0], 3), 128, np.uint8)
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return the frame that is shown."""
         return Frame(self.image, self._clock())
 
-    preview = still
+    capture_preview = capture_still
 
     def close(self) -> None: ...
 

@@ -39,7 +39,7 @@ HAND_FRAME_S = 0.15
 class VideoCamera:
     """A fake camera with 30 frames per second, whose stills take `still_s` seconds longer."""
 
-    live = True
+    is_live = True
 
     def __init__(self, jpeg: bytes, still_s: float = 0.0) -> None:
         self._still_s = still_s
@@ -50,12 +50,12 @@ class VideoCamera:
         now = time.monotonic()
         self._scenes = tuple((now + HAND_FRAME_S * number, jpeg) for number, jpeg in enumerate(jpegs))
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return the next frame at full size."""
         time.sleep(self._still_s)
         return self._decode_next(cv2.IMREAD_COLOR)
 
-    def preview(self) -> Frame:
+    def capture_preview(self) -> Frame:
         """Return the next frame in grey at half the size."""
         return self._decode_next(cv2.IMREAD_REDUCED_GRAYSCALE_2)
 
@@ -75,18 +75,18 @@ class FakeTable:
     Each picture has other pixels in its corner, also after a restart: the session takes equal pictures for copies.
     """
 
-    live = False
+    is_live = False
 
     def __init__(self) -> None:
         self.board = Board()
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         """Return a grey picture."""
         image = np.full((480, 640, 3), 128, np.uint8)
         image[0, :3] = np.frombuffer(time.time_ns().to_bytes(9, "big"), np.uint8).reshape(3, 3)
         return Frame(image, time.monotonic())
 
-    def preview(self) -> None:
+    def capture_preview(self) -> None:
         """Return None, because the fake camera is not live."""
 
     def close(self) -> None:

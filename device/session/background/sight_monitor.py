@@ -81,7 +81,7 @@ class SightMonitor:
             reading = advance.turn.reading
             self._queue.run_task(lambda: self._check_board(lambda: reading))
         else:
-            image = self._camera.still().image
+            image = self._camera.capture_still().image
             self._queue.run_task(lambda: self._check_board(lambda: self._read_board(image)))
 
     def check_squares_to_clear(self, reading: PhotoReading) -> None:

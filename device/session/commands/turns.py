@@ -74,7 +74,7 @@ class EndTurn(TableCommand, frozen=True):
         """
         if context.controller.game.tiles.by_hand_only:
             raise make_refusal("by-hand-only")
-        if context.phone_camera and not context.phone_camera.live:
+        if context.phone_camera and not context.phone_camera.is_live:
             raise make_refusal("take-picture")
         context.turn_recorder.take_turn()
 

@@ -181,7 +181,7 @@ def _read_pictures(
             camera.confirm_location(turn.reading)
         else:
             camera.mark_location_unreliable()
-        if is_clear or not camera.live or progress.is_late:
+        if is_clear or not camera.is_live or progress.is_late:
             return turn
         if capture.reading.board is None and picture_count == 1:
             camera.settle_camera()  # the focus or exposure that was locked may hide the board

@@ -27,11 +27,11 @@ def test_missing_camera_is_an_error_of_one_line(spec: str, said: str) -> None:
 
 def test_simulated_table_shows_the_tiles_that_were_laid() -> None:
     camera = SimulatedCamera(SimulatedTable(seed=1, size=(640, 480)))
-    empty = camera.preview().image.astype(int)
-    assert np.array_equal(empty, camera.preview().image)
+    empty = camera.capture_preview().image.astype(int)
+    assert np.array_equal(empty, camera.capture_preview().image)
     camera.lay_tiles({(7, c): letter for c, letter in enumerate("HORN", 5)})
-    assert np.abs(camera.preview().image.astype(int) - empty).max() > 60
-    assert camera.still().image.shape == (480, 640, 3)
+    assert np.abs(camera.capture_preview().image.astype(int) - empty).max() > 60
+    assert camera.capture_still().image.shape == (480, 640, 3)
     camera.close()
     with pytest.raises(CameraError):
-        camera.still()
+        camera.capture_still()

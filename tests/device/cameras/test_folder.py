@@ -35,25 +35,25 @@ def test_folder_gives_its_pictures_in_order_of_their_names_and_each_once(tmp_pat
         write(tmp_path / name, shade)
     (tmp_path / "notes.txt").write_text("no picture")
     camera = open_camera(f"folder:{tmp_path}")
-    assert [grey(camera.still().image) for _ in range(3)] == [10, 20, 30]
+    assert [grey(camera.capture_still().image) for _ in range(3)] == [10, 20, 30]
     with pytest.raises(NoMorePicturesError, match="Add one"):
-        camera.still()
+        camera.capture_still()
     write(tmp_path / "d.png", 40)
-    assert grey(camera.still().image) == 40
-    assert camera.preview() is None and not camera.live
+    assert grey(camera.capture_still().image) == 40
+    assert camera.capture_preview() is None and not camera.is_live
 
 
 def test_folder_may_be_in_the_home_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "Bilder vom Tisch").mkdir()
     write(tmp_path / "Bilder vom Tisch" / "a.png", 10)
-    assert grey(open_camera("folder:~/Bilder vom Tisch").still().image) == 10
+    assert grey(open_camera("folder:~/Bilder vom Tisch").capture_still().image) == 10
 
 
 def test_hidden_files_in_a_folder_are_no_pictures(tmp_path: Path) -> None:
     (tmp_path / "._a.jpg").write_bytes(b"\0\5\x16\7")  # AppleDouble, which a Mac writes beside each file it copies
     write(tmp_path / "a.png", 10)
-    assert grey(open_camera(f"folder:{tmp_path}").still().image) == 10
+    assert grey(open_camera(f"folder:{tmp_path}").capture_still().image) == 10
 
 
 class PictureRecord:
@@ -74,34 +74,34 @@ def test_folder_after_a_restart_gives_only_new_pictures(tmp_path: Path) -> None:
     for name, shade in (("1.png", 10), ("2.png", 20), ("3.png", 30)):
         write(tmp_path / name, shade)
     camera = FolderCamera.from_folder(tmp_path, record)
-    assert [grey(camera.still().image) for _ in range(2)] == [10, 20]
+    assert [grey(camera.capture_still().image) for _ in range(2)] == [10, 20]
     camera = FolderCamera.from_folder(tmp_path, record)
-    assert grey(camera.still().image) == 30
+    assert grey(camera.capture_still().image) == 30
     with pytest.raises(NoMorePicturesError):
-        camera.still()
+        camera.capture_still()
 
 
 def test_picture_written_again_under_the_same_name_is_a_new_one(tmp_path: Path) -> None:
     record = PictureRecord()
     write(tmp_path / "board.png", 10)
-    assert grey(FolderCamera.from_folder(tmp_path, record).still().image) == 10
+    assert grey(FolderCamera.from_folder(tmp_path, record).capture_still().image) == 10
     write(tmp_path / "board.png", 20)
     os.utime(tmp_path / "board.png", ns=(0, record.times["board.png"] + 1_000_000_000))
-    assert grey(FolderCamera.from_folder(tmp_path, record).still().image) == 20
+    assert grey(FolderCamera.from_folder(tmp_path, record).capture_still().image) == 20
 
 
 def test_picture_whose_date_was_set_after_it_was_shown_is_not_a_new_one(tmp_path: Path) -> None:
     record = PictureRecord()
     camera = FolderCamera.from_folder(tmp_path, record)
     picture = write(tmp_path / "board.png", 10)
-    camera.still()
+    camera.capture_still()
     os.utime(picture, (0, 0))  # as programs do that copy a file with its date
     with pytest.raises(NoMorePicturesError):
-        camera.still()
+        camera.capture_still()
     with pytest.raises(NoMorePicturesError):
-        FolderCamera.from_folder(tmp_path, record).still()
+        FolderCamera.from_folder(tmp_path, record).capture_still()
     write(picture, 20)
-    assert grey(camera.still().image) == 20
+    assert grey(camera.capture_still().image) == 20
 
 
 def test_picture_that_is_replaced_while_it_is_read_is_shown_next(
@@ -118,7 +118,7 @@ def test_picture_that_is_replaced_while_it_is_read_is_shown_next(
 
     monkeypatch.setattr("device.cameras.folder.load_photo", load_and_replace)
     camera = FolderCamera.from_folder(tmp_path)
-    assert [grey(camera.still().image) for _ in range(2)] == [10, 20]
+    assert [grey(camera.capture_still().image) for _ in range(2)] == [10, 20]
 
 
 def test_broken_picture_is_not_shown_again_after_a_restart(tmp_path: Path) -> None:
@@ -126,9 +126,9 @@ def test_broken_picture_is_not_shown_again_after_a_restart(tmp_path: Path) -> No
     (tmp_path / "a.jpg").write_bytes(b"\xff\xd8\xff\xe0 cut short")
     os.utime(tmp_path / "a.jpg", (time.time() - 60,) * 2)
     with pytest.raises(CameraError, match=r"a\.jpg"):
-        FolderCamera.from_folder(tmp_path, record).still()
+        FolderCamera.from_folder(tmp_path, record).capture_still()
     with pytest.raises(NoMorePicturesError):
-        FolderCamera.from_folder(tmp_path, record).still()
+        FolderCamera.from_folder(tmp_path, record).capture_still()
 
 
 def test_broken_picture_with_a_date_in_the_future_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,16 +139,16 @@ def test_broken_picture_with_a_date_in_the_future_is_named(tmp_path: Path, monke
     clock = SimpleNamespace(time=time.time, monotonic=lambda: sum(slept), sleep=slept.append)
     monkeypatch.setattr("device.cameras.folder.time", clock)
     with pytest.raises(CameraError, match=r"a\.jpg"):
-        FolderCamera.from_folder(tmp_path).still()
+        FolderCamera.from_folder(tmp_path).capture_still()
     assert sum(slept) == pytest.approx(WRITE_TIMEOUT_S, abs=0.2)
 
 
 def test_list_of_pictures_may_name_one_twice(tmp_path: Path) -> None:
     picture = write(tmp_path / "a.png", 10)
     camera = FolderCamera([picture, picture])
-    assert [camera.still().name for _ in range(2)] == [str(picture)] * 2
+    assert [camera.capture_still().name for _ in range(2)] == [str(picture)] * 2
     with pytest.raises(NoMorePicturesError):
-        camera.still()
+        camera.capture_still()
 
 
 def test_picture_that_is_still_being_written_is_waited_for(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_picture_that_is_still_being_written_is_waited_for(tmp_path: Path) -> No
     growing.write_bytes(whole[: len(whole) // 2])
     writer = threading.Timer(0.3, growing.write_bytes, [whole])
     writer.start()
-    assert grey(FolderCamera.from_folder(folder).still().image) == 50
+    assert grey(FolderCamera.from_folder(folder).capture_still().image) == 50
     writer.join()
 
 
@@ -169,7 +169,7 @@ def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     camera = FolderCamera.from_folder(folder)
     folder.rmdir()
     with pytest.raises(CameraError, match="put the pictures in /var/lib/tilekeeper-pictures"):
-        camera.still()
+        camera.capture_still()
 
 
 def test_folder_that_may_not_be_seen_names_one_that_may(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,12 +188,12 @@ def test_broken_picture_is_named_and_the_next_one_comes(tmp_path: Path) -> None:
     write(tmp_path / "b.png", 20)
     camera = FolderCamera.from_folder(tmp_path)
     with pytest.raises(CameraError, match=r"a\.jpg"):
-        camera.still()
-    assert grey(camera.still().image) == 20
+        camera.capture_still()
+    assert grey(camera.capture_still().image) == 20
 
 
 def test_closed_camera_says_so(tmp_path: Path) -> None:
     camera = FolderCamera([write(tmp_path / "a.png", 10)])
     camera.close()
     with pytest.raises(CameraError, match="closed"):
-        camera.still()
+        camera.capture_still()

@@ -28,8 +28,8 @@ def server() -> Iterator[str]:
 def test_network_camera_returns_the_pictures_of_its_stream(server: str) -> None:
     camera = open_camera(f"http://{server}/video")
     try:
-        assert camera.live and camera.still().image.shape == (120, 160, 3)
-        preview = camera.preview()
+        assert camera.is_live and camera.capture_still().image.shape == (120, 160, 3)
+        preview = camera.capture_preview()
         assert preview is not None and preview.image.shape == (60, 80)
     finally:
         camera.close()
@@ -47,11 +47,11 @@ def test_address_of_single_pictures_is_opened_for_each_picture() -> None:
         closing(open_camera(server.address.replace("/video", "/picture"))) as camera,
     ):
         for _ in range(3):
-            assert camera.still().image.shape == (120, 160, 3)
-            preview = camera.preview()
+            assert camera.capture_still().image.shape == (120, 160, 3)
+            preview = camera.capture_preview()
             assert preview is not None and preview.image.shape == (60, 80)
         server.show(np.full((120, 160, 3), 60, np.uint8))
-        until(lambda: bool(camera.still().image.mean() < 100))
+        until(lambda: bool(camera.capture_still().image.mean() < 100))
 
 
 def test_stream_that_repeats_one_picture_counts_as_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,14 +60,14 @@ def test_stream_that_repeats_one_picture_counts_as_stalled(monkeypatch: pytest.M
 
     def is_stalled(camera: Camera) -> bool:
         try:
-            camera.still()
+            camera.capture_still()
         except CameraError:
             return True
         return False
 
     with MjpegServer(image) as server, closing(open_camera(server.address)) as camera:
         for _ in range(10):
-            camera.still()  # the noise changes each picture
+            camera.capture_still()  # the noise changes each picture
         server.freeze()
         until(lambda: is_stalled(camera))
         assert all(
@@ -83,7 +83,7 @@ def test_black_stream_is_black_and_not_stalled(monkeypatch: pytest.MonkeyPatch) 
         server.freeze()
         for _ in range(5):
             with pytest.raises(BlackPictureError):
-                camera.still()
+                camera.capture_still()
 
 
 @pytest.mark.parametrize("password", ["pa/ss-42", "12/ss-42", "p?a/ss-42", "pa#/ss-42", "pa@/ss-42"])
@@ -100,7 +100,7 @@ def test_address_without_a_password_is_shown_whole(address: str) -> None:
 def test_network_camera_may_be_switched_on_later(server: str) -> None:
     camera = open_reconnecting_camera(f"http://anna:{SECRET}@{server}/nothing")
     with pytest.raises(CameraError, match="Check that the camera is on"):
-        camera.still()
+        camera.capture_still()
     assert SECRET not in repr(camera)
 
 

@@ -15,14 +15,14 @@ def test_phone_camera_returns_a_received_picture_once() -> None:
     camera = open_camera("phone")
     assert isinstance(camera, PhoneCamera)
     camera.receive_picture(GREY)
-    assert camera.still().image is GREY
+    assert camera.capture_still().image is GREY
     with pytest.raises(PictureNeededError, match="take a picture"):
-        camera.still()
+        camera.capture_still()
 
 
 def test_phone_camera_has_no_picture_between_turns() -> None:
     camera = PhoneCamera()
-    assert camera.preview() is None and not camera.live
+    assert camera.capture_preview() is None and not camera.is_live
 
 
 def test_closed_phone_camera_returns_no_picture() -> None:
@@ -30,4 +30,4 @@ def test_closed_phone_camera_returns_no_picture() -> None:
     camera.receive_picture(GREY)
     camera.close()
     with pytest.raises(CameraError, match="closed"):
-        camera.still()
+        camera.capture_still()

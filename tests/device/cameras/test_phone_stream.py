@@ -62,54 +62,54 @@ def phone() -> Phone:
 
 def test_source_opens_the_camera() -> None:
     camera = open_camera("phone-stream")
-    assert isinstance(camera, PhoneStreamCamera) and camera.live
+    assert isinstance(camera, PhoneStreamCamera) and camera.is_live
 
 
 def test_pictures_of_the_phone_are_those_of_the_camera(phone: Phone) -> None:
     phone.start()
     before = phone.now
-    assert phone.camera.preview().image.shape == (432, 576, 3)
-    still = phone.camera.still()
+    assert phone.camera.capture_preview().image.shape == (432, 576, 3)
+    still = phone.camera.capture_still()
     assert still.image.shape == (960, 1280, 3) and still.time > before
 
 
 def test_preview_is_no_picture_from_before_the_call(phone: Phone) -> None:
     phone.start()
     phone.camera.receive_preview(phone.stream, jpeg(20))
-    assert phone.camera.preview().image.mean() > 100
+    assert phone.camera.capture_preview().image.mean() > 100
 
 
 def test_full_picture_is_wanted_only_while_a_caller_waits(phone: Phone) -> None:
     phone.start()
     assert phone.camera.receive_preview(phone.stream, SMALL) is None
-    phone.camera.still()
+    phone.camera.capture_still()
     assert phone.camera.receive_preview(phone.stream, SMALL) is None
 
 
 def test_full_picture_for_an_earlier_request_is_not_used(phone: Phone) -> None:
     phone.start()
-    phone.camera.still()
+    phone.camera.capture_still()
 
     def send() -> None:
         phone.camera.receive_still(phone.stream, 1, jpeg(20, (960, 1280)))
         phone.send_all()
 
     phone.send = send
-    assert phone.camera.still().image.mean() > 100
+    assert phone.camera.capture_still().image.mean() > 100
 
 
 def test_missing_phone_is_explained_at_once(phone: Phone) -> None:
     before = phone.now
-    for take in (phone.camera.preview, phone.camera.still):
+    for take in (phone.camera.capture_preview, phone.camera.capture_still):
         with pytest.raises(CameraError, match="No phone is the camera"):
             take()
     assert phone.now == before
 
 
-@pytest.mark.parametrize("name", ["preview", "still"])
+@pytest.mark.parametrize("name", ["capture_preview", "capture_still"])
 def test_phone_that_is_gone_is_noticed_within_five_seconds(phone: Phone, name: str) -> None:
     phone.start()
-    phone.camera.preview()
+    phone.camera.capture_preview()
     last, phone.send = phone.now, lambda: None
     phone.now += 2.0  # until the next check of a table without a game
     with pytest.raises(CameraError, match="Unlock it"):
@@ -123,7 +123,7 @@ def test_phone_that_was_locked_is_noticed_at_once(phone: Phone) -> None:
     before = phone.now
     phone.camera.stop(phone.stream)
     with pytest.raises(CameraError, match="Unlock it"):
-        phone.camera.preview()
+        phone.camera.capture_preview()
     assert phone.now == before
 
 
@@ -131,7 +131,7 @@ def test_phone_that_returns_is_the_camera_again(phone: Phone) -> None:
     phone.start()
     phone.now += 60
     phone.send_all()
-    assert phone.camera.preview().time > 160
+    assert phone.camera.capture_preview().time > 160
 
 
 def test_full_picture_that_does_not_come_is_not_waited_for_forever(phone: Phone) -> None:
@@ -139,7 +139,7 @@ def test_full_picture_that_does_not_come_is_not_waited_for_forever(phone: Phone)
     phone.send = lambda: phone.camera.receive_preview(phone.stream, SMALL)
     before = phone.now
     with pytest.raises(CameraError):
-        phone.camera.still()
+        phone.camera.capture_still()
     assert phone.now - before <= STILL_TIMEOUT_S + FRAME_INTERVAL_S
 
 
@@ -181,29 +181,29 @@ def test_damaged_picture_is_an_error_of_the_camera(phone: Phone, data: bytes) ->
     phone.start()
     phone.send = lambda: phone.camera.receive_preview(phone.stream, data)
     with pytest.raises(CameraError, match="phone"):
-        phone.camera.preview()
+        phone.camera.capture_preview()
 
 
 def test_black_picture_is_named(phone: Phone) -> None:
     phone.start()
     phone.send = lambda: phone.camera.receive_still(phone.stream, 1, jpeg(0))
     with pytest.raises(BlackPictureError):
-        phone.camera.still()
+        phone.camera.capture_still()
 
 
 def test_picture_that_a_player_has_taken_is_used_once(phone: Phone) -> None:
     image = np.full((300, 400, 3), 90, np.uint8)
     phone.camera.receive_picture(image)
-    assert phone.camera.preview().image is image and phone.camera.still().image is image
+    assert phone.camera.capture_preview().image is image and phone.camera.capture_still().image is image
     with pytest.raises(CameraError, match="No phone"):
-        phone.camera.still()
+        phone.camera.capture_still()
 
 
 def test_picture_that_no_turn_used_is_discarded(phone: Phone) -> None:
     phone.camera.receive_picture(np.full((300, 400, 3), 90, np.uint8))
     phone.now += MAX_PICTURE_AGE_S
     with pytest.raises(CameraError, match="No phone"):
-        phone.camera.still()
+        phone.camera.capture_still()
 
 
 def test_close_ends_a_waiting_call() -> None:
@@ -213,7 +213,7 @@ def test_close_ends_a_waiting_call() -> None:
 
     def wait() -> None:
         try:
-            camera.preview()
+            camera.capture_preview()
         except CameraError as error:
             reasons.append(str(error))
 

@@ -145,13 +145,13 @@ def test_camera_settles_and_locks_before_the_first_still() -> None:
     pi = StandIn()
     camera = opened(pi)
     assert pi.set == [{"AeEnable": True, "AwbEnable": True, "AfMode": 2}, make_locked_controls(READ, OFFERED)]
-    frame = camera.still()
+    frame = camera.capture_still()
     assert frame.image.shape == (480, 640, 3) and np.abs(frame.image[240, 100].astype(int) - (40, 140, 230)).max() == 0
-    assert len(pi.set) == 2 and camera.live and pi.requests_out == 0
+    assert len(pi.set) == 2 and camera.is_live and pi.requests_out == 0
 
 
 def test_format_that_the_pipeline_adjusted_is_converted() -> None:
-    frame = opened(StandIn("NV12", VIRTUAL)).still()
+    frame = opened(StandIn("NV12", VIRTUAL)).capture_still()
     assert frame.image.shape == (480, 640, 3) and np.abs(frame.image[240, 100].astype(int) - (40, 140, 230)).max() <= 3
 
 
@@ -161,20 +161,20 @@ class WideStandIn(StandIn):
 
 def test_preview_is_the_brightness_of_the_small_stream() -> None:
     camera = opened(WideStandIn())
-    still, preview = camera.still().image, camera.preview().image
+    still, preview = camera.capture_still().image, camera.capture_preview().image
     assert preview.shape == (432, 768)
     assert abs(float(cv2.cvtColor(still, cv2.COLOR_BGR2GRAY).mean()) - float(preview.mean())) < 20
 
 
 def test_preview_without_a_small_stream_is_a_reduced_still() -> None:
-    assert opened(WideStandIn(lores=False)).preview().image.shape == (432, 768, 3)
+    assert opened(WideStandIn(lores=False)).capture_preview().image.shape == (432, 768, 3)
 
 
 def test_still_is_taken_after_the_call() -> None:
     pi = StandIn()
     camera = opened(pi)
     pi.old_frames = 2
-    camera.still()
+    camera.capture_still()
     assert pi.old_frames == -1 and pi.requests_out == 0
 
 
@@ -182,11 +182,11 @@ def test_exposure_settles_anew_when_the_light_was_switched_on() -> None:
     pi = StandIn()
     pi.brightness = 0.4
     camera = opened(pi)
-    camera.still()
+    camera.capture_still()
     assert len(pi.set) == 2
     pi.brightness = 1.0
-    camera.still()
-    camera.still()
+    camera.capture_still()
+    camera.capture_still()
     assert len(pi.set) == 4
 
 
@@ -195,9 +195,9 @@ def test_black_picture_is_an_error() -> None:
     camera = opened(pi)
     pi.brightness = 0.0
     with pytest.raises(BlackPictureError, match="black"):
-        camera.still()
+        camera.capture_still()
     pi.brightness = 1.0
-    camera.still()
+    camera.capture_still()
 
 
 def test_stalled_camera_is_opened_again_with_back_off() -> None:
@@ -217,19 +217,19 @@ def test_stalled_camera_is_opened_again_with_back_off() -> None:
     camera = PiCamera(make, settle_s=0.05, clock=clock)
     made[0].fail = TimeoutError()
     with pytest.raises(CameraError, match="The table keeps trying"):
-        camera.preview()
+        camera.capture_preview()
     assert made[0].closed
     with pytest.raises(CameraError, match="The table keeps trying"):
-        camera.still()
+        camera.capture_still()
     assert len(made) == 1, "not before its time"
     now[0] += 0.3
     with pytest.raises(CameraError, match="No camera module was found"):
-        camera.still()
+        camera.capture_still()
     now[0] += 0.3
     with pytest.raises(CameraError, match="keeps trying"):
-        camera.still()
+        camera.capture_still()
     now[0] += 0.3
-    assert camera.still().image.shape == (480, 640, 3) and len(made) == 3
+    assert camera.capture_still().image.shape == (480, 640, 3) and len(made) == 3
 
 
 def test_closed_camera_is_given_back() -> None:
@@ -238,7 +238,7 @@ def test_closed_camera_is_given_back() -> None:
         pass
     assert pi.closed and repr(camera) == "<PiCamera: lost>"
     with pytest.raises(CameraError, match="closed"):
-        camera.still()
+        camera.capture_still()
 
 
 def test_missing_camera_is_an_error_at_once() -> None:
@@ -306,7 +306,7 @@ def test_sensor_is_slow_while_the_table_is_idle_and_fast_in_a_game() -> None:
     shortest = [pi.set[-1]["FrameDurationLimits"]]
     for pause in (2.0, 2.0, 0.2, 0.2):
         now[0] += pause
-        camera.preview()
+        camera.capture_preview()
         shortest.append(pi.set[-1]["FrameDurationLimits"])
     assert shortest == [(us, 1_000_000_000) for us in (33_333, 100_000, 100_000, 33_333, 33_333)]
     assert len(pi.set) == 3, "only changes are sent"

@@ -16,19 +16,19 @@ from tests.support.waiting import PATIENCE_S
 class CountedCamera:
     """A camera that notes when it was closed."""
 
-    live = True
+    is_live = True
 
     def __init__(self, brightness: int) -> None:
         self.brightness = brightness
         self.closed = threading.Event()
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         if self.closed.is_set():
             raise CameraError("The camera was closed.")
         return Frame(np.full((30, 40, 3), self.brightness, np.uint8), 0.0)
 
-    def preview(self) -> Frame:
-        return self.still()
+    def capture_preview(self) -> Frame:
+        return self.capture_still()
 
     def close(self) -> None:
         self.closed.set()

@@ -21,19 +21,19 @@ def test_camera_that_is_plugged_in_later_is_opened_then() -> None:
         return SimulatedCamera(SimulatedTable(seed=1, size=(320, 240)))
 
     camera = ReconnectingCamera(open_it, clock=lambda: now[0])
-    assert "plugged in" in camera.trouble and camera.live
+    assert "plugged in" in camera.trouble and camera.is_live
     camera.settle()
-    for look in (camera.still, camera.preview):
+    for look in (camera.capture_still, camera.capture_preview):
         with pytest.raises(CameraError, match="plugged in"):
             look()
     there[0] = True
     with pytest.raises(CameraError, match="plugged in"):
-        camera.still()  # its time has not come
+        camera.capture_still()  # its time has not come
     now[0] = 0.6
-    assert camera.still().image.shape == (240, 320, 3) and camera.trouble == ""
+    assert camera.capture_still().image.shape == (240, 320, 3) and camera.trouble == ""
     camera.close()
     with pytest.raises(CameraError, match="closed"):
-        camera.still()
+        camera.capture_still()
 
 
 def test_only_a_camera_with_a_cable_is_waited_for(tmp_path: Path) -> None:

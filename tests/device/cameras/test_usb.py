@@ -79,7 +79,7 @@ def video(monkeypatch: pytest.MonkeyPatch) -> Video:
 
 def sends_pictures(camera: UsbCamera) -> bool:
     try:
-        return camera.still().image is not None
+        return camera.capture_still().image is not None
     except CameraError:
         return False
 
@@ -87,7 +87,7 @@ def sends_pictures(camera: UsbCamera) -> bool:
 def test_usb_still_is_newer_than_the_asking(video: Video) -> None:
     with UsbCamera("0") as camera:
         asked = time.monotonic()
-        assert camera.still().time > asked
+        assert camera.capture_still().time > asked
     assert video.released == 1
 
 
@@ -95,7 +95,7 @@ def test_usb_still_is_newer_than_the_asking(video: Video) -> None:
 def test_usb_preview_is_grey_and_half_as_large(video: Video, fourcc: str) -> None:
     video.fourcc = cv2.VideoWriter.fourcc(*fourcc)
     with UsbCamera("0") as camera:
-        preview, still = camera.preview().image, camera.still().image
+        preview, still = camera.capture_preview().image, camera.capture_still().image
     assert preview.shape == (18, 32) and still.shape == (36, 64, 3)
     assert grey(preview) == grey(still) == 100
     assert video.converts == (fourcc != "MJPG")
@@ -103,37 +103,37 @@ def test_usb_preview_is_grey_and_half_as_large(video: Video, fourcc: str) -> Non
 
 def test_usb_frames_without_a_caller_are_not_retrieved(video: Video) -> None:
     with UsbCamera("0") as camera:
-        camera.still()
+        camera.capture_still()
         retrieved, grabbed = video.retrieved, video.grabbed
         until(lambda: video.grabbed > grabbed + 3)
         assert video.retrieved == retrieved
         asked = time.monotonic()
-        assert camera.still().time > asked
+        assert camera.capture_still().time > asked
 
 
 def test_usb_frame_with_damaged_data_is_skipped(video: Video) -> None:
     video.damaged = 2
     with UsbCamera("0") as camera:
-        assert grey(camera.still().image) == 100
+        assert grey(camera.capture_still().image) == 100
 
 
 def test_unplugged_usb_camera_is_noticed_and_comes_back_by_itself(video: Video) -> None:
     with UsbCamera("0") as camera:
-        camera.still()
+        camera.capture_still()
         video.plugged = False
         with pytest.raises(CameraError, match="cable"):
-            camera.still()
+            camera.capture_still()
         video.plugged = True
         until(lambda: sends_pictures(camera))
-        assert grey(camera.still().image) == 100
+        assert grey(camera.capture_still().image) == 100
 
 
 def test_usb_camera_that_is_pulled_out_is_noticed_before_its_time_limit(video: Video) -> None:
     with UsbCamera("0") as camera:
-        camera.still()
+        camera.capture_still()
         video.plugged = False
         asked = time.monotonic()
-        for look in (camera.preview, camera.still):
+        for look in (camera.capture_preview, camera.capture_still):
             with pytest.raises(CameraError, match="cable"):
                 look()
         assert time.monotonic() - asked < PATIENCE_S
@@ -143,7 +143,7 @@ def test_usb_camera_that_hangs_is_noticed_without_a_wait_if_its_newest_frame_is_
     video: Video, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with UsbCamera("0") as camera:
-        camera.still()
+        camera.capture_still()
         grabbed = video.grabbed
         video.goes_on.clear()
         until(lambda: video.grabbed > grabbed)
@@ -151,7 +151,7 @@ def test_usb_camera_that_hangs_is_noticed_without_a_wait_if_its_newest_frame_is_
         monkeypatch.setattr("device.cameras.stream.time", later)
         asked = time.monotonic()
         with pytest.raises(CameraError, match="cable"):
-            camera.preview()
+            camera.capture_preview()
         assert time.monotonic() - asked < PATIENCE_S
         video.goes_on.set()
 
@@ -159,7 +159,7 @@ def test_usb_camera_that_hangs_is_noticed_without_a_wait_if_its_newest_frame_is_
 def test_black_usb_picture_is_an_error(video: Video) -> None:
     video.shade = 2
     with UsbCamera("0") as camera, pytest.raises(CameraError, match="black"):
-        camera.still()
+        camera.capture_still()
 
 
 @pytest.mark.parametrize("where", ["99999999999999", "²"])

@@ -103,7 +103,7 @@ def test_usb_exposure_is_adjusted_again_if_the_light_has_changed(device: str, mo
     with open_usb(driver, device, monkeypatch) as camera:
         camera.settle()
         driver.light = 200.0
-        assert abs(float(camera.still().image.mean()) - 100) < 1
+        assert abs(float(camera.capture_still().image.mean()) - 100) < 1
         assert driver.values[Control.EXPOSURE] == 50
 
 
@@ -115,14 +115,14 @@ def test_usb_camera_that_does_not_report_its_exposure_stays_automatic(
     driver = Driver(reports_exposure=False, other_exposure=exposure)
     with open_usb(driver, device, monkeypatch) as camera:
         camera.settle()
-        assert not driver.is_manual and camera.still().image.mean() == 100
+        assert not driver.is_manual and camera.capture_still().image.mean() == 100
 
 
 def test_usb_camera_without_controls_works_as_before(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver(*Control)
     with open_usb(driver, device, monkeypatch) as camera:
         camera.settle()
-        assert camera.still().image.mean() == 100 and driver.values == {}
+        assert camera.capture_still().image.mean() == 100 and driver.values == {}
 
 
 def test_controls_of_an_unplugged_camera_are_skipped(tmp_path: Path) -> None:

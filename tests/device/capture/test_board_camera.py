@@ -249,10 +249,10 @@ class SlowTable(RuledTable):
         self.now += 1
         return self.now
 
-    def preview(self) -> Frame:
+    def capture_preview(self) -> Frame:
         self.previews += 1
         assert self.arrived.wait(PATIENCE_S)
-        return super().preview()
+        return super().capture_preview()
 
 
 @pytest.fixture
@@ -268,7 +268,7 @@ def slow_sight(slow_table: SlowTable) -> BoardCamera:
 
 
 def read_in_advance(sight: BoardCamera, table: SlowTable) -> AdvanceReading:
-    still = table.still()
+    still = table.capture_still()
     advance = sight.read_in_advance(RestScene(still, still.image, still.image), TILES)
     assert advance is not None
     return advance
@@ -277,7 +277,7 @@ def read_in_advance(sight: BoardCamera, table: SlowTable) -> AdvanceReading:
 def test_press_uses_the_preview_for_which_another_thread_waits(slow_sight: BoardCamera, slow_table: SlowTable) -> None:
     advance = read_in_advance(slow_sight, slow_table)
     with ThreadPoolExecutor(2) as threads:
-        threads.submit(slow_sight.preview)
+        threads.submit(slow_sight.capture_preview)
         until(lambda: slow_table.previews == 1)
         before = slow_table.now
         press = threads.submit(slow_sight.capture_board, TILES, advance)
@@ -292,7 +292,7 @@ def test_press_takes_a_preview_if_the_newest_is_older_than_the_press(
 ) -> None:
     advance = read_in_advance(slow_sight, slow_table)
     slow_table.arrived.set()
-    slow_sight.preview()
+    slow_sight.capture_preview()
     slow_table.lay(HORN, FARM)
     assert slow_sight.capture_board(TILES, advance) is not advance.capture
     assert slow_table.previews > 1

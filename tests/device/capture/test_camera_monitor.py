@@ -58,13 +58,13 @@ class Scene(MonitorClient):
     def handle_long_rest(self, preview: Frame) -> None:
         self.long_rests.append(preview)
 
-    def preview(self) -> Frame | None:
+    def capture_preview(self) -> Frame | None:
         self.looks += 1
         if self.fault:
             raise self.fault
         return Frame(self.image, self.now - self.age)
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         if self.still_fault:
             raise self.still_fault
         return Frame(self.image, self.now, "still")
@@ -174,7 +174,7 @@ def test_camera_is_not_checked_while_the_table_is_busy(scene: Scene) -> None:
 
 
 def test_camera_whose_pictures_do_not_move_is_not_watched(scene: Scene) -> None:
-    scene.preview = lambda: None  # type: ignore[method-assign]
+    scene.capture_preview = lambda: None  # type: ignore[method-assign]
     assert scene.watch.check_camera() is None
 
 

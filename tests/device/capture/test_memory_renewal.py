@@ -44,7 +44,7 @@ class Table:
 
     def read(self) -> Capture:
         """Read a picture of the table, and confirm the reading."""
-        frame = replace(TextTable().still(), image=self.table.photograph().image)
+        frame = replace(TextTable().capture_still(), image=self.table.photograph().image)
         self.net.crop_counts.clear()
         capture = Capture(frame, self.camera.read_board(frame.image, GERMAN.letters))
         self.camera.confirm_location(capture.reading)

@@ -14,7 +14,7 @@ from device.capture.motion import MAX_WAIT_S, MIN_STILL_S, POLL_INTERVAL_S, wait
 class Scene:
     """A live camera before which something moves until `rests_at`; its clock is the number of looks."""
 
-    live = True
+    is_live = True
 
     def __init__(self, rests_at: float, noise: int = 0) -> None:
         self.rests_at = rests_at
@@ -29,14 +29,14 @@ class Scene:
     def sleep(self, seconds: float) -> None:
         self.now += seconds
 
-    def preview(self) -> Frame:
+    def capture_preview(self) -> Frame:
         image = self.noise.integers(100 - self.grain, 101 + self.grain, (240, 320, 3)).astype(np.uint8)
         if self.now < self.rests_at:
             at = 15 * next(self.looks) % 300
             image[100:140, at : at + 20] = 255
         return Frame(image, self.now)
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         return Frame(np.zeros((2, 2, 3), np.uint8), self.now)
 
     def close(self) -> None:
@@ -45,7 +45,7 @@ class Scene:
 
 def taken_at(scene: Scene) -> float:
     wait_for_rest(scene, is_enough=lambda _: False, clock=scene.clock, wait=scene.sleep)
-    return scene.still().time
+    return scene.capture_still().time
 
 
 def test_still_board_is_taken_after_the_quiet_time() -> None:
@@ -66,7 +66,7 @@ def test_wait_for_rest_ends_while_the_board_moves() -> None:
 
 def test_photographs_are_not_waited_for() -> None:
     class Photographs(Scene):
-        def preview(self) -> None:  # type: ignore[override]
+        def capture_preview(self) -> None:  # type: ignore[override]
             return None
 
     assert taken_at(Photographs(0.0)) == 0.0
@@ -74,7 +74,7 @@ def test_photographs_are_not_waited_for() -> None:
 
 def test_trouble_of_the_camera_comes_through() -> None:
     class Unplugged(Scene):
-        def preview(self) -> Frame:
+        def capture_preview(self) -> Frame:
             raise CameraError("the camera sends no pictures")
 
     with pytest.raises(CameraError):

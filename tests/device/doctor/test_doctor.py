@@ -192,7 +192,7 @@ class DarkAtFirst(AbsentCamera):
     def settle(self) -> None:
         self.level = 120
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         return Frame(np.full((90, 160, 3), self.level, np.uint8), 0.0)
 
 

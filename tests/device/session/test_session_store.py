@@ -79,7 +79,7 @@ def test_camera_settles_anew_if_the_first_picture_of_a_turn_shows_no_board(path:
     table = SettlingTable()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
-        table.board, table.live = None, True
+        table.board, table.is_live = None, True
         session.submit(EndTurn()).result(PATIENCE_S)
     assert table.settled == 2, "once for the game, and once for the turn"
 

@@ -138,7 +138,7 @@ def test_second_press_takes_a_new_picture(playing: TableSession, slow_table: Slo
 
 
 def test_late_turn_takes_no_further_picture(playing: TableSession, slow_table: SlowTable) -> None:
-    slow_table.live = True
+    slow_table.is_live = True
     slow_table.released.set()
     slow_table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
     playing.submit(EndTurn()).result(PATIENCE_S)

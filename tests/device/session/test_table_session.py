@@ -84,7 +84,7 @@ def test_blank_is_named_by_a_command(playing: TableSession, table: TextTable) ->
 
 
 def test_live_camera_looks_again_while_there_is_a_doubt(playing: TableSession, table: TextTable) -> None:
-    table.live = True
+    table.is_live = True
     table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
     table.then = [rows(HORN)]
     state = playing.submit(EndTurn()).result(PATIENCE_S)
@@ -93,7 +93,7 @@ def test_live_camera_looks_again_while_there_is_a_doubt(playing: TableSession, t
 
 
 def test_live_camera_gives_up_after_three_looks(playing: TableSession, table: TextTable) -> None:
-    table.live = True
+    table.is_live = True
     table.lay(("HO", 7, 5, True), ("N", 12, 12, True))
     state = playing.submit(EndTurn()).result(PATIENCE_S)
     assert table.pictures == 3 and state.question is not None and state.turns == ()

@@ -119,7 +119,7 @@ WORKLOADS: dict[str, Callable[[Path], Callable[[], object]]] = {
 class _StillCamera:
     """A camera over a board at rest; its clock advances by a frame at each preview."""
 
-    live = True
+    is_live = True
 
     def __init__(self, folder: Path) -> None:
         from device.capture.scene_reference import to_grey
@@ -128,11 +128,11 @@ class _StillCamera:
         self._preview = to_grey(load_image(folder, "preview"))
         self.now = 0.0
 
-    def preview(self) -> Frame:
+    def capture_preview(self) -> Frame:
         self.now += 1 / FRAMES_PER_S
         return Frame(self._preview, self.now)
 
-    def still(self) -> Frame:
+    def capture_still(self) -> Frame:
         return Frame(self._still, self.now)
 
     def close(self) -> None:

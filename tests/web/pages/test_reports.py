@@ -113,7 +113,7 @@ class _WithoutHint:
         self._table = table
 
     def read(self, _image: object, tiles: object, **_: object) -> object:
-        return self._table.read(self._table.still().image, tiles)  # type: ignore[arg-type]
+        return self._table.read(self._table.capture_still().image, tiles)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -107,7 +107,7 @@ def test_press_waits_only_for_the_picture_that_is_being_read(stepped: SteppedTab
 def test_camera_fault_keeps_the_first_picture(
     stepped: SteppedTable, table: DoubtfulTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    still = table.still
+    still = table.capture_still
 
     def fail_later() -> Frame:
         table.trouble = "unplugged" if table.doubts < MAX_IMAGES else ""
@@ -116,6 +116,6 @@ def test_camera_fault_keeps_the_first_picture(
         finally:
             table.trouble = ""
 
-    monkeypatch.setattr(table, "still", fail_later)
+    monkeypatch.setattr(table, "capture_still", fail_later)
     assert lay_and_read(stepped) == 1
     assert get_advance(stepped.session) is not None
