@@ -224,10 +224,10 @@ class Game:
         Under this rule there are no challenges, and a play with an invalid word must be withdrawn (`PlayWithdrawn`).
         `lexicon` is the agreed word list.
         """
-        last = self.last_turn
-        if last is None or last.kind is not TurnKind.PLAY or self.rules.challenge is not ChallengeRule.VOID:
+        turns = self.state.played_turns
+        if not turns or turns[-1].kind is not TurnKind.PLAY or self.rules.challenge is not ChallengeRule.VOID:
             return ()
-        return find_invalid_words(last.words, self.tiles.letters, lexicon)
+        return find_invalid_words(turns[-1].words, self.tiles.letters, lexicon)
 
     def find_squares_to_clear(self, events: Sequence[Event]) -> tuple[Square, ...]:
         """Return the squares from which players must take the tiles of plays that `events` have withdrawn.

@@ -130,6 +130,13 @@ class State:
         """The last line of the score sheet, or None if there is no turn."""
         return self.turns[-1] if self.turns else None
 
+    @property
+    def played_turns(self) -> tuple[Turn, ...]:
+        """The lines of the score sheet without those that the end of the game has added."""
+        if self.end_reason is None:
+            return self.turns
+        return tuple(turn for turn in self.turns if turn.kind not in CLOSING_KINDS)
+
     def standing_plays(self) -> Iterator[Turn]:
         """Yield the turns of the plays that were not withdrawn, the last play first."""
         return (turn for turn in reversed(self.turns) if turn.kind is TurnKind.PLAY and turn.stands)
@@ -250,11 +257,12 @@ def find_withdrawn_turn(state: State) -> Turn | None:
     the withdrawal may also be the last turn but one.
     """
     count = 2 if state.rules.challenge is ChallengeRule.VOID else 1
-    for turn in reversed(state.turns[-count:]):
+    turns = state.played_turns[-count:]
+    for turn in reversed(turns):
         if turn.kind is TurnKind.WITHDRAWN and turn.target is not None:
             withdrawn = state.turns[turn.target]
             is_covered = any(state.board[square] for square, _ in withdrawn.placements)
-            return None if is_covered and turn is not state.turns[-1] else withdrawn
+            return None if is_covered and turn is not turns[-1] else withdrawn
     return None
 
 

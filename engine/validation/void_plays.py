@@ -47,14 +47,17 @@ def withdraw_void_plays(
     for number, part in enumerate(parts):
         before, game = game, game.push(*part)
         recorded += part
-        is_changed = bool(game.turns) and (not before.turns or game.turns[-1].words != before.turns[-1].words)
+        turns, turns_before = game.state.played_turns, before.state.played_turns
+        is_changed = bool(turns) and (not turns_before or turns[-1].words != turns_before[-1].words)
         invalid = game.find_void_words(words) if is_changed else ()
         if not invalid:
             continue
-        withdrawn = PlayWithdrawn(game.turns[-1].player)
+        withdrawn: Event = PlayWithdrawn(turns[-1].player)
+        if game.is_over:  # it belongs before the unplayed letters that players have entered
+            withdrawn = TurnInserted(len(turns), withdrawn)
         later = [event for following in parts[number + 1 :] for event in following]
         counts = not _are_possible_without(game, game.push(withdrawn), later)
-        found.append(VoidPlay(withdrawn.player, invalid, counts))
+        found.append(VoidPlay(turns[-1].player, invalid, counts))
         if not counts:
             recorded.append(withdrawn)
             game = game.push(withdrawn)
@@ -66,12 +69,12 @@ def find_void_turn(game: Game, words: WordList | None) -> Turn | None:
 
     This happens only in a game without challenges. `words` is the agreed word list, or None.
     """
-    last = game.last_turn
-    if game.rules.challenge is not ChallengeRule.VOID or last is None or last.kind is not TurnKind.WITHDRAWN:
+    turns = game.state.played_turns
+    if game.rules.challenge is not ChallengeRule.VOID or not turns or turns[-1].kind is not TurnKind.WITHDRAWN:
         return None
-    if last.target is None or words is None:
+    if turns[-1].target is None or words is None:
         return None
-    turn = game.turns[last.target]
+    turn = turns[turns[-1].target]
     return turn if find_invalid_words(turn.words, game.tiles.letters, words) else None
 
 
@@ -82,13 +85,13 @@ def restore_void_play(game: Game, events: Sequence[Event], words: WordList) -> t
     events, and corrections of the withdrawal itself, are returned unchanged. `words` is the agreed word list. Raises
     `RulesError`, `NotationError`.
     """
-    void, withdrawal_number = find_void_turn(game, words), len(game.turns) - 1
+    void, withdrawal_number = find_void_turn(game, words), len(game.state.played_turns) - 1
     if void is None or void.number != withdrawal_number - 1:
         return tuple(events)
     if not events or not all(_is_correction_before(event, withdrawal_number) for event in events):
         return tuple(events)
     restored = (TurnCorrected(withdrawal_number, None), *events)
-    play = game.push(*restored).turns[-1]
+    play = game.push(*restored).state.played_turns[-1]
     return restored if not find_invalid_words(play.words, game.tiles.letters, words) else tuple(events)
 
 

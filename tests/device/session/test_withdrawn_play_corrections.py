@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from device.session.commands.base import TableCommand
-from device.session.commands.corrections import CorrectSquare
-from device.session.commands.games import StartGame, Undo
+from device.session.commands.corrections import CorrectSquare, RevealRack
+from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.turn_corrections import CorrectTurn
 from device.session.commands.turns import DecideChallenge, PassTurn
 from device.session.snapshot import TableSnapshot
@@ -49,6 +49,26 @@ def test_play_that_was_misread_counts_after_its_correction(
     assert [turn.kind for turn in state.turns] == ["play", "play"] and totals(state) == [14, 9]
     assert state.turn_of == 0
     assert totals(session.submit(Undo()).result(PATIENCE_S)) == [14, 0]
+
+
+@pytest.mark.parametrize(
+    ("command", "word", "kinds", "expected"),
+    [
+        (CorrectSquare("H7", "A"), "FA.M", ["play"], [14, -1]),
+        (CorrectTurn(2, at="H6", word="FARM"), "FA.M", ["play"], [14, -1]),
+        (CorrectSquare("H7", "I"), "FI.M", ["play", "withdrawn"], [14, -10]),
+    ],
+    ids=["square", "turn", "still invalid"],
+)
+def test_last_play_that_was_misread_is_corrected_after_the_end(
+    session: TableSession, table: TextTable, command: TableCommand, word: str, kinds: list[str], expected: list[int]
+) -> None:
+    start(session, table, FXRM)
+    session.submit(EndGame()).result(PATIENCE_S)
+    session.submit(RevealRack(1, "Q")).result(PATIENCE_S)
+    state = session.submit(command).result(PATIENCE_S)
+    assert [turn.word for turn in state.turns if turn.kind == "play"] == ["HORN", word]
+    assert [turn.kind for turn in state.turns[1:-1]] == kinds and totals(state) == expected
 
 
 def test_play_that_is_still_invalid_after_a_correction_stays_withdrawn(session: TableSession, table: TextTable) -> None:
