@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -145,3 +146,17 @@ def test_first_phone_needs_a_code_after_ten_minutes(first_start: FirstStart) -> 
 def test_first_phone_needs_a_code_after_a_second_start(first_start: FirstStart) -> None:
     with pytest.raises(PairingCodeError):
         first_start.start().pair("", "10.42.0.17", "iPhone")
+
+
+def test_phones_are_paired_until_the_end_in_a_folder_that_may_not_be_searched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deny(path: Path, **_: object) -> os.stat_result:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "stat", deny)
+    pairing = Pairing(file=tmp_path / FILE_NAME, is_on_hotspot=lambda _: True)
+    with pytest.raises(PairingCodeError):
+        pairing.pair("", "10.42.0.17", "iPhone")
+    phone = pairing.pair(pairing.code, "1", "phone")
+    assert pairing.find_client(phone.id) == phone
