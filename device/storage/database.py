@@ -30,6 +30,7 @@ from device.storage.errors import (
 )
 from device.storage.files import give_to_folder_owner, sync_folder
 from device.storage.schema import STORE_SCHEMA, Schema, read_schema
+from device.system.systemd import keep_alive
 
 _log = logging.getLogger(__name__)
 
@@ -61,11 +62,7 @@ class Database:
             is_new = self.path != MEMORY and not Path(path).exists()
             if is_owner and self.path != MEMORY:
                 self._lock_file = lock_beside(self.path)
-            self.connection = (
-                open_read_only(Path(path))
-                if is_read_only
-                else sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=BUSY_TIMEOUT_S)
-            )
+            self.connection = open_read_only(Path(path)) if is_read_only else self._connect()
         except (sqlite3.Error, OSError) as error:
             self._unlock()
             raise to_store_error(error, self.path) from error
@@ -87,8 +84,12 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Close the file and release its lock."""
+        """Close the file, which is written again if it was deleted, and release its lock."""
         with self._lock:
+            try:
+                self._check_file()
+            except StoreError as error:
+                _log.warning("%s", error)
             self.connection.close()
             self._unlock()
 
@@ -139,7 +140,8 @@ class Database:
             remove_database(part)
             if pictures:
                 with closing(sqlite3.connect(part)) as copy:
-                    self.connection.backup(copy, pages=256, sleep=0.01)  # including concurrent writes
+                    # including concurrent writes
+                    self.connection.backup(copy, pages=256, sleep=0.01, progress=lambda *_: keep_alive())
             else:
                 self._copy_without_pictures(part)
             check_is_complete(part)
@@ -205,9 +207,35 @@ class Database:
             raise self._make_damage_error(problems[0])
 
     def _check_file(self) -> None:
-        """Raise `StoreError` if the file was deleted or replaced, because writes to the open file would be lost."""
-        if self._file_id and _identify_file(self.path) != self._file_id:
-            raise StoreError(get_text("store-deleted", self.path))
+        """Write the file again if it was deleted, because writes to the open file would be lost.
+
+        Raises `StoreError` if this fails, if the file was replaced by another one, or if its disk was removed.
+        """
+        file_id, folder_id = _identify_file(self.path), _identify_file(str(Path(self.path).parent))
+        if not self._file_id or file_id == self._file_id:
+            return
+        error = StoreError(get_text("store-deleted", self.path))
+        is_disk_there = folder_id is not None and folder_id[0] == self._file_id[0]
+        if file_id is not None or not is_disk_there or self._lock_file < 0:
+            raise error
+        try:
+            self._write_again()
+        except (sqlite3.Error, OSError, StoreError) as cause:
+            raise error from cause
+
+    def _write_again(self) -> None:
+        """Write a deleted file again: SQLite can read it until it is closed. Raises `StoreError` and SQLite errors."""
+        self.copy_to(Path(self.path))
+        give_to_folder_owner(Path(self.path))
+        # SQLite deletes the log of the deleted file by its name, so the new file is opened afterwards.
+        self.connection.close()
+        self.connection = self._connect()
+        self._prepare()
+        self._file_id = _identify_file(self.path)
+        _log.warning("%s was deleted while the table was running, and has been written again", self.path)
+
+    def _connect(self) -> sqlite3.Connection:
+        return sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=BUSY_TIMEOUT_S)
 
     def _check_version(self, db: sqlite3.Connection) -> None:
         (version,) = db.execute("PRAGMA user_version").fetchone()
@@ -294,15 +322,15 @@ def open_read_only(path: Path) -> sqlite3.Connection:
     log, index = (path.with_name(f"{path.name}-{suffix}") for suffix in ("wal", "shm"))
     uri = f"{path.resolve().as_uri()}?mode=ro"
     if not log.exists() or log.stat().st_size == 0:
-        return _connect(f"{uri}&immutable=1")
+        return _connect_read_only(f"{uri}&immutable=1")
     if index.exists():
-        return _connect(uri)
-    db = _connect(f"{uri}&vfs=unix-none")
+        return _connect_read_only(uri)
+    db = _connect_read_only(f"{uri}&vfs=unix-none")
     db.execute("PRAGMA locking_mode = EXCLUSIVE")  # then SQLite has the index in memory
     return db
 
 
-def _connect(uri: str) -> sqlite3.Connection:
+def _connect_read_only(uri: str) -> sqlite3.Connection:
     db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
     db.text_factory = decode_text
     return db

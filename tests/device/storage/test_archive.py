@@ -55,13 +55,14 @@ def test_gcg_of_the_zip_is_the_game_for_other_programs(store: GameStore, number:
     assert text.count("\n>") == len(GAME.turns)
 
 
-def test_zip_made_after_the_file_was_deleted_has_the_turns_that_could_not_be_saved(
+def test_zip_made_after_the_file_was_replaced_has_the_turns_that_could_not_be_saved(
     tmp_path: Path, other: GameStore
 ) -> None:
     with GameStore(tmp_path / "games.db") as store:
         log, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
         log.append_press([Passed(0)])
         (tmp_path / "games.db").unlink()
+        (tmp_path / "games.db").write_bytes(b"another file")
         assert "Save the games on the page" in log.append_press([Exchanged(1, 3)])
         imported = import_zip(other, export_to_memory(store, log.number))
         assert [turn.kind for turn in load_game(other, imported).turns] == ["pass", "exchange"]

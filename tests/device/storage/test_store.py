@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -309,10 +310,56 @@ def test_transaction_that_cannot_be_rolled_back_blocks_no_later_one(path: Path) 
         assert [event.body["n"] for event in store.read_events(game)] == [-1, 2]
 
 
-def test_file_that_was_deleted_is_reported_instead_of_written(tmp_path: Path) -> None:
+def _delete_file(path: Path) -> None:
+    path.unlink()
+
+
+def _delete_file_with_its_log(path: Path) -> None:
+    for file in path.parent.glob("games.db*"):
+        file.unlink()
+
+
+@pytest.mark.parametrize("delete", [_delete_file, _delete_file_with_its_log])
+def test_file_that_was_deleted_is_written_again_with_the_next_turn(
+    delete: Callable[[Path], object], tmp_path: Path
+) -> None:
+    path = tmp_path / "games.db"
+    with GameStore(path) as store:
+        game = store.begin_game(STARTED)
+        store.append_events(game, [{"n": 1}], {"board": b"picture"})
+        delete(path)
+        store.append_events(game, [{"n": 2}])
+        store.append_events(game, [{"n": 3}])
+        with GameStore(path, is_owner=False) as other:
+            assert len(other.read_events(game)) == 4 and other.read_picture(game, 1, "board") == b"picture"
+    with GameStore(path) as store:
+        assert len(store.read_events(game)) == 4 and not store.lost_tail
+
+
+def test_file_that_was_deleted_is_written_again_when_the_table_stops(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         game = store.begin_game(STARTED)
         (tmp_path / "games.db").unlink()
+    with GameStore(tmp_path / "games.db") as store:
+        assert len(store.read_events(game)) == 1
+
+
+def test_file_that_was_replaced_is_reported_instead_of_written(tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        game = store.begin_game(STARTED)
+        (tmp_path / "games.db").rename(tmp_path / "moved.db")
+        (tmp_path / "games.db").write_bytes(b"another file")
+        with pytest.raises(StoreError, match="was deleted while the table was running"):
+            store.append_events(game, [{"n": 1}])
+        assert len(store.read_events(game)) == 1, "the games can still be read and saved"
+    assert (tmp_path / "games.db").read_bytes() == b"another file"
+
+
+def test_file_that_was_deleted_with_its_folder_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    with GameStore(tmp_path / "data" / "games.db") as store:
+        game = store.begin_game(STARTED)
+        shutil.rmtree(tmp_path / "data")
         with pytest.raises(StoreError, match="was deleted while the table was running"):
             store.append_events(game, [{"n": 1}])
         assert len(store.read_events(game)) == 1, "the games can still be read and saved"
