@@ -320,7 +320,7 @@ def open_read_only(path: Path) -> sqlite3.Connection:
       writing to the file would have created the index.
     """
     log, index = (path.with_name(f"{path.name}-{suffix}") for suffix in ("wal", "shm"))
-    uri = f"{path.resolve().as_uri()}?mode=ro"
+    uri = f"{path.absolute().as_uri()}?mode=ro"
     if not log.exists() or log.stat().st_size == 0:
         return _connect_read_only(f"{uri}&immutable=1")
     if index.exists():

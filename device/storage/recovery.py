@@ -13,7 +13,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -30,7 +30,14 @@ from device.storage.checksums import (
     find_valid_events,
     is_intact_note,
 )
-from device.storage.database import COMPANION_SUFFIXES, check_is_complete, decode_text, lock_beside, remove_database
+from device.storage.database import (
+    COMPANION_SUFFIXES,
+    check_is_complete,
+    decode_text,
+    lock_beside,
+    open_read_only,
+    remove_database,
+)
 from device.storage.errors import (
     StoreDamagedError,
     StoreError,
@@ -130,16 +137,35 @@ def _replace_store(path: Path, tail: Tail | None, report_progress: Callable[[], 
 
 
 def _copy_damaged(path: Path, target: Path, tail: Tail | None, report_progress: Callable[[], object]) -> CopyCount:
-    """Copy all games that can be read in a damaged store or its last backup to a new store. Raises `StoreError`."""
+    """Copy all games that can be read in a damaged store or a backup to a new store. Raises `StoreError`."""
     with GameStore(target, is_owner=False) as store:
         try:
-            with closing(open_damaged(path)) as db, ExitStack() as stack:
-                backups = list_backups(path.parent / BACKUP_FOLDER)
-                backup = stack.enter_context(closing(open_damaged(backups[-1]))) if backups else None
+            with closing(open_damaged(path)) as db, _open_newest_backup(path.parent / BACKUP_FOLDER) as backup:
                 return copy_games(db, store, tail, backup, report_progress)
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             _log.warning("the recovery of %s ended early: %s", path, error)
             return CopyCount(len(store.list_games()), incomplete=1)
+
+
+@contextmanager
+def _open_newest_backup(folder: Path) -> Iterator[sqlite3.Connection | None]:
+    """Open the newest backup in which events can be read; the result is None if there is no such backup.
+
+    The card may have damaged the newest backup together with the store. Older backups may be of an earlier store, which
+    gave other numbers to its games, so only one backup is used.
+    """
+    for path in reversed(list_backups(folder)):
+        try:
+            backup = open_read_only(path)
+        except sqlite3.Error as error:
+            _log.warning("the backup %s is not used: %s", path, error)
+            continue
+        with closing(backup):
+            backup.execute("PRAGMA writable_schema = ON")  # as in `open_damaged`
+            if [*read_rows(backup, "SELECT 1 FROM event LIMIT 1")]:
+                yield backup
+                return
+    yield None
 
 
 @dataclass(frozen=True, slots=True)

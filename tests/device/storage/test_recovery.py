@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -356,6 +357,36 @@ def test_damaged_backup_does_no_harm(path: Path, games: int) -> None:
     content = backup.read_bytes()
     backup.write_bytes(content[: len(content) // 3])
     without(path, "note")
+    store, trouble = open_store(path)
+    with store:
+        assert "was damaged" in trouble and len(store.list_games()) == games
+        assert not any(stored.damage for stored in store.list_games())
+
+
+def _replace_by_folder(backup: Path) -> None:
+    backup.unlink()
+    backup.mkdir()
+
+
+def _replace_by_loop(backup: Path) -> None:
+    backup.unlink()
+    backup.symlink_to(backup.name)
+
+
+@pytest.mark.parametrize(
+    "damage", [_replace_by_folder, _replace_by_loop, lambda backup: backup.write_bytes(bytes(9000))]
+)
+@pytest.mark.parametrize("is_emptied", [True, False])
+def test_games_come_from_the_backup_before_if_the_newest_one_is_damaged(
+    path: Path, games: int, damage: Callable[[Path], object], is_emptied: bool
+) -> None:
+    with GameStore(path) as store:
+        make_backup(store, path.parent / BACKUP_FOLDER)
+        damage(make_backup(store, path.parent / BACKUP_FOLDER))
+    if is_emptied:
+        path.write_bytes(b"")
+    else:
+        without(path, "event")
     store, trouble = open_store(path)
     with store:
         assert "was damaged" in trouble and len(store.list_games()) == games
