@@ -133,6 +133,7 @@ talk?.addEventListener("click", (event) => {
   if (!notice) return;
   dismissed.add(notice.firstChild.textContent);
   hideDismissed();
+  document.getElementById("last").focus({ preventScroll: true }); // its button had the focus
 });
 
 // The rules of the game are one tap away.
@@ -208,12 +209,12 @@ function setOffline(isOffline) {
   root.classList.toggle("offline", isOffline);
 }
 
-// Begins a new connection for news: nothing comes from an earlier one any more.
+// Begins a new connection: nothing comes from an earlier one any more.
 function follow() {
   const connection = ++newestConnection;
   isNewConnection = true;
   clearTimeout(pollTimer);
-  if (stream) stream.close();
+  stream?.close();
   restartWatchdog();
   stream = new EventSource(`${newsPath}/stream?since=${encodeURIComponent(root.dataset.live)}`);
   stream.onopen = () => {
@@ -305,7 +306,7 @@ document.addEventListener("visibilitychange", () => {
   stayAwake();
   follow(); // a phone that slept may hold a stream that is dead without knowing it
 });
-if (panel) panel.addEventListener("submit", press);
+panel?.addEventListener("submit", press);
 foldOnPhones();
 if (talk) hideDismissed();
 refresh();

@@ -130,3 +130,16 @@ def test_form_of_a_new_game_names_the_values_of_the_chosen_rules(browser: Browse
         assert phone.get_by_label("Minutes for each player").get_attribute("placeholder") == "as the rules say: 25"
         exchange = phone.locator("#exchange option").first
         assert exchange.text_content() == "as the rules say: Allowed with seven or more tiles in the bag"
+
+
+def test_notice_that_is_dismissed_with_the_keyboard_passes_on_the_focus(
+    table: ShownTable, server: PageServer, browser: Browser
+) -> None:
+    with open_tab(browser, PHONE) as phone:
+        visit(phone, server)
+        table.show(FAULTY)
+        phone.locator(".notice .dismiss").first.focus()
+        phone.keyboard.press("Enter")
+        assert phone.evaluate("document.activeElement.id") == "last"
+        phone.keyboard.press("Tab")
+        assert phone.evaluate("document.activeElement.matches('.notice:last-child .dismiss')")
