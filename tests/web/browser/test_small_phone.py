@@ -126,3 +126,12 @@ def test_long_names_of_files_fit_a_small_phone(phone: Page, table: ShownTable, t
                 "Math.max(...[...document.querySelectorAll('html, .notice')].map(p => p.scrollWidth))"
             )
     assert max(widths.values()) <= SMALL_PHONE[0], widths
+
+
+def test_words_of_the_turns_stay_in_one_line_if_the_text_is_twice_as_large(phone: Page, table: ShownTable) -> None:
+    table.show(samples.MIDGAME)
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        visit(phone, server)
+        phone.evaluate("document.documentElement.style.fontSize = '200%'")
+        heights = phone.evaluate("[...document.querySelectorAll('.turns b')].map(word => word.offsetHeight)")
+        assert max(heights) < 2 * 32, heights
