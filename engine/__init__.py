@@ -15,7 +15,8 @@
 
 The modules in the order of their dependencies: `reading`, `tiles`, `board`, `plays` (values on the board), `rules`,
 `scoring`, `events`, `state`, `ending`, `transitions`, `corrections`, `game` (the course of a game), and `inference/`
-(from camera readings to plays). The package also has `blanks`, `lexicon` (word lists) and `gcg/` (files of games).
+(from camera readings to plays). The package also has `blanks`, `descriptions` (turns in sentences), `lexicon` (word
+lists) and `gcg/` (files of games).
 
 Docstrings cite rules by number, such as rule 8 or Scoring 9. `engine.rules` lists the rule sheets with these numbers.
 """

@@ -21,9 +21,10 @@ from device.storage.store import MAX_PICTURE_BYTES
 from device.storage.stored_game import StoredEvent
 from device.storage.zip_files import PICTURE_MEMBER, ZipMembers, open_zip
 from engine.board import square_name
+from engine.descriptions import describe_events
 from engine.events import filter_plays, from_json
 from engine.game import Game
-from engine.inference.explain import describe_events, infer_play
+from engine.inference.explain import infer_play
 from engine.limits import MAX_ARCHIVE_GAME_BYTES
 from engine.reading import BOARD_SIZE, BoardReading
 from vision.geometry import Floats, Image, grid_corners

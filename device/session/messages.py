@@ -17,6 +17,7 @@ from types import MappingProxyType
 
 from device.catalogue import get_text
 from engine.board import Board, Square
+from engine.descriptions import describe_events
 from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import (
     BlankNamed,
@@ -30,7 +31,6 @@ from engine.events import (
     TurnCorrected,
 )
 from engine.game import Game
-from engine.inference.explain import describe_events
 from engine.messages import Message, key_of, replace_values, values_of
 from engine.reading import EMPTY, BoardReading
 from engine.rules import ChallengeRule

@@ -1,4 +1,4 @@
-"""Infer the play from readings of the board, and describe the play in a sentence or a question to the players.
+"""Infer the play from readings of the board, and ask the players if it is in doubt.
 
 An explanation is a list of events that the rules in force allow. Its likelihood is the probability of the reading,
 given the board after the events, times the prior probability of the events. The word list is not used: a phony is
@@ -14,9 +14,9 @@ from itertools import chain, product
 from math import exp
 
 from engine.board import SQUARES, Board, Square, run_ends, square_name
+from engine.descriptions import describe_events
 from engine.errors import NotationError, RulesError
 from engine.events import (
-    BlankNamed,
     BlankTaken,
     Event,
     SquareCorrected,
@@ -38,10 +38,9 @@ from engine.inference.history import EMPTY_HISTORY, NO_EVIDENCE, ReadingHistory
 from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.inference.misread_tiles import find_misread_tiles
 from engine.inference.placements import build_play_as_seen
-from engine.messages import format_list, join_messages, make_message
+from engine.messages import format_list, make_message
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.scoring import Status, check_placement, describe_status
-from engine.state import Turn, TurnKind
 
 MIN_CERTAINTY = 0.95
 """Minimum certainty (0..1); if it is lower, the players are asked. At 0.9, worn print and glare gave wrong letters."""
@@ -296,57 +295,6 @@ def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, b
         if after[square] and not log_likelihoods[square]:  # the square was hidden: the tile is a guess
             log_likelihoods[square] = {face_of(after[square]): NO_EVIDENCE}
     return replace(history, log_likelihoods=log_likelihoods).with_false_readings(evidence, after)
-
-
-def describe_turn(game: Game, turn: Turn) -> str:
-    """Return a sentence for a turn, for example `Anna played HORN at 8F for 14`."""
-    name = game.players[turn.player]
-    match turn.kind:
-        case TurnKind.POSITION:
-            return make_message("position", "{0} starts with {1} points", name, turn.score)
-        case TurnKind.PLAY:
-            word = turn.words[0].word if turn.words else (turn.word or "")
-            return make_message("played", "{0} played {1} at {2} for {3}", name, word, turn.at, turn.score)
-        case TurnKind.WITHDRAWN:
-            target = game.turns[turn.target] if turn.target is not None else turn
-            return make_message("took-back", "{0} took back the play at {1} for {2}", name, target.at, turn.score)
-        case TurnKind.EXCHANGE:
-            if turn.count == 1:
-                return make_message("exchanged-one", "{0} exchanged 1 tile", name)
-            return make_message("exchanged", "{0} exchanged {1} tiles", name, turn.count)
-        case TurnKind.PASS:
-            return make_message("passed", "{0} passed", name)
-        case TurnKind.CHALLENGE:
-            target = game.turns[turn.target] if turn.target is not None else turn
-            return make_message("in-vain", "the challenge of the play of {0} failed", game.players[target.player])
-        case TurnKind.RECYCLED:
-            return make_message("recycled", "{0} swapped a tile on the board for one from the rack", name)
-        case TurnKind.BLANK_TAKEN:
-            return make_message("blank-taken", "{0} took a blank for its letter", name)
-        case TurnKind.ENDRACK:
-            return make_message("unplayed", "{0}: {1} for unplayed letters", name, f"{turn.score:+d}")
-        case TurnKind.TIME:
-            return make_message("overtime", "{0}: {1} for overtime", name, f"{turn.score:+d}")
-
-
-def describe_events(before: Game, after: Game, events: Sequence[Event]) -> str:
-    """Return a sentence that describes the events between two games."""
-    parts: list[str] = []
-    for event in events:
-        if isinstance(event, SquareCorrected):
-            square, tile = square_name(event.square), event.tile
-            if tile:
-                parts.append(make_message("read-wrong", "{0} was misread: it is {1}", square, tile))
-            else:
-                parts.append(make_message("read-wrong-empty", "{0} was misread: there is no tile", square))
-        elif isinstance(event, TurnCorrected):
-            turn = describe_turn(after, after.turns[event.turn])
-            is_moved = before.turns[event.turn].play is not None
-            parts.append(make_message("laid-elsewhere", "tiles were placed elsewhere: {0}", turn) if is_moved else turn)
-        elif isinstance(event, BlankNamed):
-            parts.append(make_message("blank-is", "the blank on {0} is {1}", square_name(event.square), event.letter))
-    parts += [describe_turn(after, turn) for turn in after.turns[len(before.turns) :]]
-    return join_messages(", ", parts) if parts else make_message("nothing-added", "nothing was added")
 
 
 def make_question_text(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> str:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 from engine.board import Square
+from engine.descriptions import describe_events
 from engine.errors import RulesError
 from engine.events import (
     BlankNamed,
@@ -35,7 +36,6 @@ from engine.events import (
     TurnInserted,
 )
 from engine.game import Game
-from engine.inference.explain import describe_events
 from engine.lexicon import WordList
 from engine.messages import Message, make_message, replace_values
 from engine.state import Turn, find_challengeable_turn

@@ -10,9 +10,10 @@ from itertools import zip_longest
 from device.session.messages import PASS_KEYS, OpenQuestion
 from device.session.turns.decision import Decision, TurnContext, decide
 from engine.board import Board
+from engine.descriptions import describe_turn
 from engine.errors import NotationError, RulesError
 from engine.game import Game
-from engine.inference.explain import describe_turn, infer_play
+from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.lexicon import WordList, is_listed
 from engine.reading import BoardReading

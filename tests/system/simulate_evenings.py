@@ -45,10 +45,10 @@ from device.session.table_session import TableSession
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from engine.board import SQUARES, Board, Square, square_name
+from engine.descriptions import describe_turn
 from engine.events import Challenged, Event, Exchanged, GameEnded, GameStarted, Passed, PlayMade, RackRevealed
 from engine.game import Game
 from engine.inference.evidence import face_of
-from engine.inference.explain import describe_turn
 from engine.lexicon import Lexicon
 from engine.reading import BLANK, EMPTY
 from engine.tiles import load_tile_set

@@ -5,9 +5,9 @@ from __future__ import annotations
 from device.session.game_controller import GameController
 from device.session.messages import OpenQuestion, format_sentence, make_question
 from engine.board import Square
+from engine.descriptions import describe_events
 from engine.events import BlankNamed, BlankTaken, Event, SquareCorrected
 from engine.game import Game
-from engine.inference.explain import describe_events
 from engine.tiles import Tile
 
 

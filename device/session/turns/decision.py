@@ -22,10 +22,11 @@ from device.session.messages import (
 )
 from device.session.snapshot import find_max_exchange
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
+from engine.descriptions import describe_events
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, SquareCorrected, filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
-from engine.inference.explain import Explanation, Inference, describe_events, infer_play
+from engine.inference.explain import Explanation, Inference, infer_play
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import replace_last_play
 from engine.lexicon import WordList, find_deciding_words

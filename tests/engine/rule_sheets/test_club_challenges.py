@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from engine.blanks import find_invalid_words
+from engine.descriptions import describe_turn
 from engine.events import Challenged, Passed, PlayWithdrawn, from_json, to_json
 from engine.game import Game
-from engine.inference.explain import describe_turn
 from engine.lexicon import Lexicon
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.state import TurnKind

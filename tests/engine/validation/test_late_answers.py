@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.board import parse_square
+from engine.descriptions import describe_events
 from engine.errors import RulesError
 from engine.events import (
     Challenged,
@@ -27,7 +28,6 @@ from engine.events import (
     TurnInserted,
 )
 from engine.game import Game
-from engine.inference.explain import describe_events
 from engine.messages import make_message
 from engine.rules import STANDARD_RULES, ChallengeRule
 from engine.tiles import Tile
