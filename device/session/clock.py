@@ -176,12 +176,13 @@ class ClockKeeper:
     def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
         """Return the `ClockRead` events to record with `events`; none if `events` contains no turn.
 
-        The result has an event for the player whose turn ends, or an event for each player if the game ends.
+        The result has an event for the player whose turn ends. It also has one for each player whose last recorded time
+        is older, because an answer or a correction ended the turn. If the game ends, it has an event for each player.
         """
         if not self._has_clock or not any(isinstance(event, TurnEvent) for event in events):
             return ()
-        game = self._log.game
+        game, used = self._log.game, [round(seconds, 1) for seconds in self._clock.advance_to(self._now()).used]
         ends = any(isinstance(event, GameEnded) for event in events)
-        used = self._clock.advance_to(self._now()).used
-        players = range(len(game.players)) if ends else (game.to_move,)
-        return tuple(ClockRead(player, round(used[player], 1)) for player in players)
+        pairs = enumerate(zip(used, game.state.clocks, strict=True))
+        players = [player for player, (now, last) in pairs if ends or player == game.to_move or now != last]
+        return tuple(ClockRead(player, used[player]) for player in players)

@@ -11,6 +11,7 @@ import pytest
 from device.session.commands.corrections import RenamePlayer
 from device.session.commands.games import EndGame, EndPause, Pause, Redo, ResumeGame, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
+from device.session.commands.turn_corrections import CorrectTurn
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
@@ -142,6 +143,19 @@ def test_undo_of_two_presses_sets_the_clocks_back_to_the_first(
     session.submit(Undo()).result(PATIENCE_S)
     state = session.submit(Undo()).result(PATIENCE_S)
     assert state.clock is not None and state.clock.used == (20.0, 0.0)
+
+
+def test_undo_keeps_the_time_of_a_player_whose_turn_a_correction_ended(
+    session: TableSession, clock: SetClock, table: TextTable
+) -> None:
+    session.submit(StartGame(TIMED)).result(PATIENCE_S)
+    clock.now += 20
+    play(session, table, HORN)
+    clock.now += 30
+    session.submit(CorrectTurn(1, kind="none")).result(PATIENCE_S)
+    play(session, table, FARM)
+    state = session.submit(Undo()).result(PATIENCE_S)
+    assert state.clock is not None and state.clock.used == (20.0, 30.0) and state.clock.running == 0
 
 
 def test_redo_sets_the_clocks_back_to_the_press(session: TableSession, clock: SetClock, table: TextTable) -> None:
