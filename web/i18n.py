@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -19,6 +20,8 @@ browser's language is used."""
 _COOKIE_MAX_AGE_S = 365 * 24 * 3600
 _MAX_CACHED_TEXTS = 4096
 """Largest number of formatted texts in the cache. A page has hundreds of texts, and a turn changes only a few."""
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
+"""A letter of a script that is written from right to left, such as Hebrew and Arabic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +46,24 @@ class Texts:
 
     def _translate(self, value: object) -> object:
         if not isinstance(value, Message):
-            return value
+            return _isolate_value(value)
         values = map(self._translate, value.values)
         return self.catalogue.format(f"message.{value.key}", *values) if value.key else value.template.format(*values)
+
+
+def isolate(text: str) -> str:
+    """Return a name or word with marks that keep its letters from reordering the text around it.
+
+    Without the marks (FSI and PDI of Unicode), a browser shows the square `8G` after a Hebrew word as `G8`. A text
+    without letters that are written from right to left is returned unchanged.
+    """
+    return f"\u2068{text}\u2069" if _RIGHT_TO_LEFT.search(text) else text
+
+
+def _isolate_value(value: object) -> object:
+    if isinstance(value, tuple):
+        return tuple(map(_isolate_value, value))
+    return isolate(value) if isinstance(value, str) else value
 
 
 @lru_cache(_MAX_CACHED_TEXTS, typed=True)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
+from engine.messages import make_message
 from tests.support import samples
 from tests.support.catalogues import read_texts
 from tests.support.sentences import modules
-from tests.web.conftest import ShownTable
+from tests.web.conftest import ShownTable, press
 from web import create_app
 from web.host_info import HostInfo
 from web.i18n import languages
@@ -110,3 +112,18 @@ def test_language_of_the_settings_comes_before_that_of_the_browser(table: ShownT
     app = create_app(table, host_info=HostInfo(language="de"))
     assert said in app.test_client().get(f"/{chosen}", headers={"Accept-Language": "en"}).text
     app.extensions["live"].close()
+
+
+def test_right_to_left_words_do_not_split_the_text_beside_them() -> None:
+    t = languages()["en"]
+    assert t("status.to_play", name="דנה") == "\u2068דנה\u2069 to play"
+    assert t("status.racks_wanted", names=("דנה", "Ben")).endswith(" \u2068דנה\u2069 and Ben.")
+    assert t.translate(make_message("no-tile-on", "there is no tile on {0}", "ש")).endswith(" on \u2068ש\u2069.")
+    assert t("status.to_play", name="Zoë 🎲") == "Zoë 🎲 to play"
+
+
+def test_refusal_names_the_square_of_a_hebrew_word(table: ShownTable, paired: FlaskClient) -> None:
+    last = replace(samples.MIDGAME.turns[-1], word="גג", at="8G")
+    table.show(replace(samples.MIDGAME, turns=(last,)))
+    table.refusal = "late"
+    assert " \u2068גג\u2069 8G (" in press(paired, "/actions/end-turn", seen="1-1")[1]

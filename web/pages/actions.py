@@ -32,7 +32,7 @@ from engine.reading import BLANK, BOARD_SIZE, EMPTY
 from engine.tiles import Tile
 from web.command_requests import WEB_COMMANDS, RequestError, decode_form, make_command, make_order_type
 from web.filters import actor
-from web.i18n import texts
+from web.i18n import isolate, texts
 from web.pages.pairing import find_seat
 from web.responses import accept, refuse
 from web.security.pairing import Pairing
@@ -170,7 +170,8 @@ def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnap
         return t("wrong.other_game")
     if last is None:
         return t("wrong.quicker", what=t("wrong.nothing_new"))
-    what = " ".join(filter(None, (actor(state, last), t(f"deed.{last.kind}"), last.word, last.at)))
+    deed = isolate(actor(state, last)), t(f"deed.{last.kind}"), isolate(last.word), last.at
+    what = " ".join(filter(None, deed))
     return t("wrong.quicker", what=f"{what} ({last.score:+}).")
 
 
