@@ -6,6 +6,7 @@ Without a game number, the command lists your games. You can do this while the t
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +58,7 @@ def export_game(store: GameStore, number: int, path: Path) -> str:
     If writing fails, the file is deleted. Raises `UserError`, `StoreError`, and `OSError` if the disk is full.
     """
     from device.storage.archive import export_gcg, export_zip
+    from device.storage.files import sync_folder
 
     if path.suffix.lower() not in (".gcg", ".zip"):
         raise UserError(f"{path}: The file name must end in .gcg or .zip.")
@@ -68,6 +70,9 @@ def export_game(store: GameStore, number: int, path: Path) -> str:
     try:
         with file:
             file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())  # a USB stick may be pulled out as soon as the message is there
+        sync_folder(path.parent)
     except BaseException:
         path.unlink(missing_ok=True)  # an incomplete file would be taken for an export
         raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import subprocess
@@ -227,6 +228,17 @@ def test_export_to_a_full_disk_leaves_no_file(data: Path, tmp_path: Path, suffix
     with GameStore(data / "games.db") as store, file_size_limit(100), pytest.raises(OSError, match="too large"):
         export_game(store, 1, path)
     assert not path.exists()
+
+
+def test_export_to_a_stick_that_is_pulled_out_too_early_is_no_export(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    assert main(["export", "1", str(tmp_path / "game.gcg"), "--data", str(data)]) != 0
+    assert "Input/output error" in capsys.readouterr().err and not (tmp_path / "game.gcg").exists()
 
 
 SAVE_AS_NOBODY = """
