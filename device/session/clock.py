@@ -134,6 +134,8 @@ class ClockKeeper:
             saved = store.read_note(log.number, NOTE_NAME)
         self._clock, self.paused = restore_clock(saved, log.seconds_used)
         self._clock = self._clock.advance_to(now())
+        self._undone: list[tuple[Game, tuple[float, ...]]] = []
+        """The games that undos have left, each with the seconds that the players had used; the last undo comes last."""
 
     @property
     def _has_clock(self) -> bool:
@@ -158,12 +160,19 @@ class ClockKeeper:
         self.save()
 
     def restore_press(self, before: Game, after: Game) -> None:
-        """Set the clocks back to the times recorded at the press that was undone or redone.
+        """Set the clocks back after an undo or a redo; `before` and `after` are the game before and after it.
 
-        `before` and `after` are the game before and after the undo or redo.
+        An undo sets them to the times recorded at the undone press. A redo sets them to the times at the undo, or after
+        a restart to those recorded at the press.
         """
-        if self._has_clock and (used := find_press_clocks(before, after)):
-            self._clock = ChessClock(used).advance_to(self._now())
+        used = find_press_clocks(before, after) if self._has_clock else None
+        if used is None:
+            return
+        if len(after.events) < len(before.events):
+            self._undone.append((before, self._clock.used))
+        elif self._undone and self._undone[-1][0] == after:
+            _, used = self._undone.pop()
+        self._clock = ChessClock(used).advance_to(self._now())
 
     def save(self) -> None:
         """Save the clock in the store. Called with each command, and every ten seconds in between."""

@@ -168,6 +168,19 @@ def test_redo_sets_the_clocks_back_to_the_press(session: TableSession, clock: Se
     assert state.clock is not None and state.clock.used == (20.0, 0.0) and state.clock.running == 1
 
 
+def test_redo_gives_no_player_the_time_before_the_undo_back(
+    session: TableSession, clock: SetClock, table: TextTable
+) -> None:
+    session.submit(StartGame(TIMED)).result(PATIENCE_S)
+    clock.now += 20
+    play(session, table, HORN)
+    clock.now += 45
+    session.submit(Undo()).result(PATIENCE_S)
+    clock.now += 2
+    state = session.submit(Redo()).result(PATIENCE_S)
+    assert state.clock is not None and state.clock.used == (20.0, 45.0) and state.clock.running == 1
+
+
 def test_answer_that_ends_the_game_stops_the_clocks_and_counts_overtime(
     session: TableSession, clock: SetClock, table: TextTable
 ) -> None:
