@@ -18,17 +18,14 @@ import msgspec
 from device.catalogue import get_text
 from device.hall.director import ORDER_REASONS, DirectorCommand
 from device.hall.messages import MAX_REASON_CHARS, OrderAnswer, TableState
+from device.hall.receiving.played_game import PlayedGame, replay_game
 from device.hall.receiving.received_games import ReceivedGame
 from device.hall.receiving.results import Result, make_result
 from device.hall.receiving.standings import Pairing
 from device.session.clock import ClockView
-from device.session.snapshot import Phase, PlayerView, TableSnapshot, build_snapshot
-from device.storage.errors import ArchiveError
-from device.storage.game_file import parse_event, replay_checked
-from device.storage.game_log import UNREADABLE_GAME_ERRORS
+from device.session.snapshot import Phase, PlayerView, TableSnapshot
 from device.storage.stored_game import StoredEvent
 from engine.errors import RulesError
-from engine.game import Game
 from engine.messages import Message
 
 MAX_TABLES = 2000
@@ -38,16 +35,6 @@ MAX_PROBLEMS = 50
 MAX_ORDERS = 1000
 """Largest number of the director's orders that are kept for the pages."""
 _PHASES = {str(phase): phase for phase in Phase}
-
-
-@dataclass(frozen=True, slots=True)
-class PlayedGame:
-    """The newest game of a table. `game` is None if this version of the program cannot read its events."""
-
-    received: ReceivedGame
-    event_count: int
-    game: Game | None
-    snapshot: TableSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,18 +364,6 @@ def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
     if table.state and any(is_state_of(table.state, game) for game in (shown, received)):
         return is_state_of(table.state, received)
     return shown.started <= received.started
-
-
-def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> PlayedGame:
-    """Replay the events of a game after the same checks as for an imported game, because tables are not trusted."""
-    try:
-        game = replay_checked([parse_event(event.body) for event in events])
-        snapshot = replace(
-            build_snapshot(game, None), game=received.id, events=len(events), lexicon=game.start_event.lexicon
-        )
-    except (ArchiveError, *UNREADABLE_GAME_ERRORS):
-        return PlayedGame(received, len(events), None, TableSnapshot(game=received.id, events=len(events)))
-    return PlayedGame(received, len(events), game, snapshot)
 
 
 def _replace_table(hall: HallState, table: HallTable) -> HallState:
