@@ -331,6 +331,7 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
     If the table has a newer game, only the result of the received game is updated. A result keeps the name that the
     table had when the game ended.
     """
+    hall = _remove_from_earlier_name(hall, received)
     table, played = hall.find_table(received.table), replay_game(received, events)
     game = None if received.id in hall.earlier else played.game
     result = make_result(received.table, received.id, game, events[-1].time) if game else None
@@ -343,6 +344,15 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
         others = [one for one in hall.results if one.game != received.id]
         hall = apply_results(hall, [*others, result] if result else others)
     return _replace_table(hall, replace(table, played=played)) if _is_newest(table, received) else hall
+
+
+def _remove_from_earlier_name(hall: HallState, received: ReceivedGame) -> HallState:
+    """Return the hall without the game `received` at a table with another name, which is no longer updated."""
+    for table in hall.tables.values():
+        is_there = table.played is not None and table.played.received.id == received.id
+        if is_there and table.name != received.table:
+            hall = _replace_table(hall, replace(table, played=None))
+    return hall
 
 
 def _is_same_game(result: Result, other: Result) -> bool:

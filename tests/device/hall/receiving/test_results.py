@@ -13,7 +13,7 @@ from device.hall.receiving.results import Result
 from device.hall.receiving.standings import Pairing, PairingsError, format_pairings
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
-from engine.events import EndReason, GameEnded, GameStarted, RackRevealed, Undone, to_json
+from engine.events import EndReason, GameEnded, GameStarted, Passed, RackRevealed, Undone, to_json
 from engine.messages import key_of
 from engine.rules import Rules, UnplayedRule
 
@@ -104,6 +104,19 @@ def test_game_that_is_corrected_after_its_table_has_a_new_name_counts_once(tmp_p
         assert [(result.table, result.totals) for result in hall.state.results] == [("7", (-10, 0))]
         send_ended_game(hall, 1, "7")
         assert [result.totals for result in hall.state.results] == [(-1, 0)]
+
+
+def test_game_that_goes_on_after_its_table_has_a_new_name_counts_in_the_next_event(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        for table in ("7", "8"):
+            send_ended_game(hall, 1, table)
+        for number, event in ((4, Undone()), (5, Passed(0))):
+            message = {"table": "8", "store": "a", "game": 1, "number": number, "time": 20.0, "event": to_json(event)}
+            hall.receive("tilekeeper/v1/8/events", json.dumps(message).encode(), False)
+        hall.begin_event()
+        message |= {"number": 6, "event": to_json(GameEnded(EndReason.AGREED))}
+        hall.receive("tilekeeper/v1/8/events", json.dumps(message).encode(), False)
+        assert [result.game for result in hall.state.results] == [1]
 
 
 def test_game_that_was_sent_again_under_a_new_name_does_not_count_in_the_next_event(tmp_path: Path) -> None:
