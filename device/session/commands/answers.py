@@ -7,6 +7,7 @@ from dataclasses import replace
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError, OpenQuestion, make_refusal
 from device.session.turns.decision import find_next_question
+from engine.board import Square
 from engine.events import Event
 from engine.validation.deferred_questions import close_question
 
@@ -55,6 +56,22 @@ def _record_answer(controller: GameController, question: OpenQuestion, number: i
         events = controller.add_void_withdrawals(controller.log.game_before_last_press or controller.game, events)
         controller.replace_last_press(events)
     return events
+
+
+def find_squares_in_question(controller: GameController) -> frozenset[Square]:
+    """Return the squares on which the answers to the open question place different tiles.
+
+    If there is only one answer, the question is whether the tiles on its squares are right: return these squares.
+    """
+    question = controller.open_question
+    if question is None:
+        return frozenset()
+    answers = [events for events in question.answers if events]
+    if len(answers) < 2 or question.deferred:
+        return frozenset(question.question.squares)
+    before = controller.log.game_before_last_press if question.chosen_counts else controller.game
+    boards = [(before or controller.game).push(*events).board for events in answers]
+    return frozenset(square for board in boards for square in boards[0].differences(board))
 
 
 def discard_reading(controller: GameController) -> None:

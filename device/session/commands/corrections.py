@@ -9,6 +9,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
+from device.session.commands.answers import find_squares_in_question
 from device.session.commands.base import (
     CommandContext,
     PlayerNumber,
@@ -40,10 +41,9 @@ from engine.validation.void_plays import find_void_turn
 
 
 def _is_in_question(context: CommandContext, square: str) -> bool:
-    """Return True if the open question is about a square, given by its name."""
-    question = context.controller.open_question
+    """Return True if the open question is which tile is on a square, given by its name."""
     with suppress(NotationError):  # the command itself refuses such a name
-        return question is not None and parse_square(square) in question.question.squares
+        return parse_square(square) in find_squares_in_question(context.controller)
     return False
 
 
@@ -63,7 +63,7 @@ class CorrectSquare(TableCommand, frozen=True):
     symbol: Symbol
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is about this square."""
+        """Return `CLOSE` if the open question is which tile is on this square."""
         return QuestionEffect.CLOSE if _is_in_question(context, self.square) else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
@@ -98,7 +98,7 @@ class NameBlank(TableCommand, frozen=True):
     letter: Annotated[str, Meta(max_length=8)]
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is about this square."""
+        """Return `CLOSE` if the open question is which tile is on this square."""
         return QuestionEffect.CLOSE if _is_in_question(context, self.square) else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:

@@ -8,6 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from device.session.commands.answers import find_squares_in_question
 from device.session.commands.base import (
     CommandContext,
     PlayerNumber,
@@ -105,10 +106,16 @@ class CorrectTurn(TurnCommand, frozen=True):
     operation_id = "correct_turn"
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is about this turn, which the last press has recorded."""
+        """Return `CLOSE` if this correction answers the open question about a turn that the last press has recorded.
+
+        A correction of the score answers no question. One of the player does not say which tiles were placed.
+        """
         before = context.controller.log.game_before_last_press
         is_earlier_turn = before is not None and self.number <= len(before.turns)
-        return QuestionEffect.DEFER if is_earlier_turn else QuestionEffect.CLOSE
+        is_play_kept = not (self.kind or self.at or self.word or self.count)
+        is_about_tiles = self.player is None or bool(find_squares_in_question(context.controller))
+        is_unanswered = is_earlier_turn or (is_play_kept and is_about_tiles)
+        return QuestionEffect.DEFER if is_unanswered else QuestionEffect.CLOSE
 
     def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:
         """Return the events that correct the turn, its score, or both. Raises `CommandRefusedError`."""

@@ -16,10 +16,11 @@ from device.session.commands.turns import DecideChallenge, EndTurn, EnterBoard
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.reading import BoardReading, SquareReading
-from tests.support.text_table import FARM, STARTED, TextTable, play, rows, totals
+from tests.support.text_table import FARM, HORN, STARTED, TextTable, play, rows, totals
 from tests.support.waiting import PATIENCE_S
 
 H_RN = ("H?RN", 7, 5, True)
+FAR = ("FAR", 5, 7, False)
 F_SQUARE = 5 * 15 + 7
 
 
@@ -49,6 +50,26 @@ def test_correction_of_something_else_keeps_the_question(
     assert state.turns[1].provisional
     state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
     assert state.turns[1].word == "PA.M" and not state.open_questions
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize("command", [CorrectTurn(2, score=20), CorrectTurn(2, player=0)], ids=["score", "player"])
+def test_correction_of_the_turn_that_says_no_letter_keeps_the_question(
+    playing: TableSession, command: TableCommand
+) -> None:
+    assert playing.submit(command).result(PATIENCE_S).turns[1].provisional
+    state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    assert state.turns[1].word == "PA.M" and not state.open_questions
+
+
+def test_correction_of_a_letter_keeps_the_question_who_played_it(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FAR)
+    play(playing, table, HORN, ("FARN", 5, 7, False))
+    state = playing.submit(CorrectSquare("H9", "M")).result(PATIENCE_S)
+    assert [deferred.question.key for deferred in state.open_questions] == ["asked-tile-of-earlier-play"]
+    state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    assert [turn.word for turn in state.turns] == ["HORN", "FA.M"]
 
 
 @pytest.mark.usefixtures("asked")
