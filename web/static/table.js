@@ -55,7 +55,7 @@ dialog?.addEventListener("submit", async (event) => {
     return dialog.close();
   }
   output.textContent = why;
-  // Whoever was told what happened meanwhile may press again, and means the game as it is now.
+  // Whoever was told what happened may press again, and means the game as it is now.
   if (seen !== null && form.elements.seen) setTimeout(() => { form.elements.seen.value = seen; }, DOUBLE_TAP_MS);
   output.scrollIntoView({ block: "nearest" });
 });

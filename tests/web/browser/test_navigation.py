@@ -143,3 +143,16 @@ def test_notice_that_is_dismissed_with_the_keyboard_passes_on_the_focus(
         assert phone.evaluate("document.activeElement.id") == "last"
         phone.keyboard.press("Tab")
         assert phone.evaluate("document.activeElement.matches('.notice:last-child .dismiss')")
+
+
+def test_buttons_cover_nothing_of_a_printed_page(table: ShownTable, server: PageServer, browser: Browser) -> None:
+    with open_tab(browser, PHONE) as phone:
+        pair(phone, server, server.app.extensions["pairing"].code)
+        table.show(FAULTY)
+        phone.wait_for_selector(".notice")
+        phone.emulate_media(media="print")
+        fixed = phone.evaluate(
+            "[...document.querySelectorAll('body *')].filter(part => part.offsetWidth && "
+            "getComputedStyle(part).position === 'fixed').map(part => part.id || part.className)"
+        )
+        assert fixed == []
