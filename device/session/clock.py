@@ -119,7 +119,7 @@ NOTE_NAME = "clock"
 
 
 class ClockKeeper:
-    """Keeper of one game's clock: starts, stops, saves and restores it; does nothing in a game without a clock.
+    """Keeper of one game's clock: starts, stops, saves and restores it; in a game without a clock, only its pauses.
 
     `now` is a function that returns the time in seconds.
     """
@@ -133,6 +133,7 @@ class ClockKeeper:
         with log_store_errors("the clock is that of the last turn"):
             saved = store.read_note(log.number, NOTE_NAME)
         self._clock, self.paused = restore_clock(saved, log.seconds_used)
+        self._saved_pause = self.paused
         self._clock = self._clock.advance_to(now())
         self._undone: list[tuple[Game, tuple[float, ...]]] = []
         """The games that undos have left, each with the seconds that the players had used; the last undo comes last."""
@@ -175,12 +176,16 @@ class ClockKeeper:
         self._clock = ChessClock(used).advance_to(self._now())
 
     def save(self) -> None:
-        """Save the clock in the store. Called with each command, and every ten seconds in between."""
-        if not self._has_clock or self._log.game.is_over:
+        """Save the clock in the store. Called with each command, and every ten seconds in between.
+
+        In a game without a clock, only the beginning and the end of a pause are saved.
+        """
+        if self._log.game.is_over or not (self._has_clock or self.paused != self._saved_pause):
             return
         text = serialise_clock(self._clock, self._now(), paused=self.paused)
         with log_store_errors("the clock is not saved"):
             self._store.save_note(self._log.number, NOTE_NAME, text)
+            self._saved_pause = self.paused
 
     def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
         """Return the `ClockRead` events to record with `events`; none if `events` contains no turn.

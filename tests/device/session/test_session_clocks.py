@@ -108,6 +108,16 @@ def test_clock_comes_back_after_a_restart_to_the_second(table: TextTable, path: 
         assert [state.clock.compute_left(player, clock.now) for player in (0, 1)] == [39.0, 52.0]
 
 
+def test_pause_of_a_game_without_a_clock_goes_on_after_a_restart(table: TextTable, path: Path) -> None:
+    for command, phase in ((Pause(), Phase.PAUSED), (EndPause(), Phase.TURN)):
+        with GameStore(path) as store:
+            with TableSession(table, table, store, WORDS) as session:
+                session.submit(StartGame(STARTED) if phase is Phase.PAUSED else ResumeGame()).result(PATIENCE_S)
+                session.submit(command).result(PATIENCE_S)
+            with TableSession(table, table, store, WORDS) as session:
+                assert session.submit(ResumeGame()).result(PATIENCE_S).phase is phase
+
+
 def test_clock_stops_with_the_last_tile(table: TextTable, path: Path, clock: SetClock) -> None:
     *before, last = played_out(Game.from_events([TIMED])).events
     with GameStore(path) as store, TableSession(table, table, store, WORDS, clock=clock) as session:
