@@ -229,8 +229,11 @@ class DisplayController(Closeable):
             waits = [min(CLOCK_REFRESH_S, PAGE_DURATION_S)] if changes_with_time else []
             waits += [RETRY_INTERVAL_S] if self._silent_displays else []
             self._wake_up.wait(min(waits, default=None))
-        for display in self._displays:
-            display.close()
+        for index, display in enumerate(self._displays):
+            try:
+                display.close()
+            except Exception as error:  # as in `_show_on`; the other displays must still be switched off
+                _log.warning("display %d cannot be switched off: %s", index + 1, error)
 
     def _choose_pages(self, period: int) -> tuple[ScorePage | PairingPage, ...]:
         """Return one page for each display; `period` is the number of `PAGE_DURATION_S` periods since the start.

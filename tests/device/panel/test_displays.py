@@ -264,6 +264,24 @@ def test_display_that_fails_takes_no_other_with_it(session: TableSession, caplog
     assert "display 1 does not answer: remote I/O error at Anna" in caplog.text
 
 
+def test_display_that_cannot_be_switched_off_leaves_no_other_on(
+    session: TableSession, caplog: pytest.LogCaptureFixture
+) -> None:
+    closed: list[str] = []
+
+    class Unplugged(PixelDisplay):
+        def close(self) -> None:
+            raise OSError("remote I/O error")
+
+    class Wired(PixelDisplay):
+        def close(self) -> None:
+            closed.append("wired")
+
+    with DisplayController(session, [Unplugged(dummy()), Wired(dummy())]):
+        pass
+    assert closed == ["wired"] and "display 1 cannot be switched off: remote I/O error" in caplog.text
+
+
 @pytest.mark.parametrize("spec", ["lcd:1", "oled", "oled:x"])
 def test_unknown_display_is_an_error(spec: str) -> None:
     with pytest.raises(DisplayError, match="Enter oled:0x3C, oled:0x3D, digits:0 or digits:1"):
