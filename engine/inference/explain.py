@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum, auto
 from itertools import chain, product
 from math import exp
 
@@ -85,17 +86,35 @@ class Explanation:
     is_uncleared: bool = False
 
 
+class Doubt(Enum):
+    """Reason for the question of an inference."""
+
+    OTHER_BOARD = auto()  # the reading does not match the board of this game
+    NO_PLAY = auto()  # the new tiles are no legal play
+    TILE_MOVED = auto()  # an old tile is on another square
+    TILE_LOST = auto()  # an old tile is no longer seen
+    SURPLUS_TILE = auto()  # a tile belongs to no play
+    ONE_TILE = auto()  # two explanations differ in the tile on one square
+    TWO_EXPLANATIONS = auto()  # two explanations are nearly equally likely
+    UNCLEARED_BOARD = auto()  # the tiles of a withdrawn play are still on the board
+    LETTER = auto()  # the letter of a new tile
+    HIDDEN_END = auto()  # the play may be longer than the picture shows
+    UNUSUAL_TURN = auto()  # several plays, or a change of old tiles
+
+
 @dataclass(frozen=True, slots=True)
 class Inference:
     """The result of `infer_play`: at least one explanation of the reading, the most likely explanation first.
 
     `question` is a question to the players if two explanations are nearly equally likely or no explanation fits,
-    otherwise None. `doubtful_squares` are the squares in this question. Pass `history` to the next call of
-    `infer_play`: a misread old tile is then corrected as soon as later readings contradict the recorded letter.
+    otherwise None. `doubt` is the reason for this question, and `doubtful_squares` are its squares. Pass `history` to
+    the next call of `infer_play`: a misread old tile is then corrected as soon as later readings contradict the
+    recorded letter.
     """
 
     explanations: tuple[Explanation, ...]
     question: str | None
+    doubt: Doubt | None
     doubtful_squares: tuple[Square, ...]
     history: ReadingHistory
 
@@ -154,10 +173,9 @@ def infer_play(
     corrections = _select_possible(game, [event for event in misread if event.square in correctable_squares])
     ranked = generate_hypotheses(game, evidence, corrections)
     explanations = _explain_hypotheses(game, ranked, evidence)
-    question, doubtful_squares = _find_question(game, explanations, evidence)
-    return Inference(
-        explanations, question, doubtful_squares, _update_history(history, evidence, game, explanations[0])
-    )
+    doubt, question, doubtful_squares = _find_question(game, explanations, evidence)
+    history = _update_history(history, evidence, game, explanations[0])
+    return Inference(explanations, question, doubt, doubtful_squares, history)
 
 
 def _select_possible(game: Game, corrections: Sequence[SquareCorrected]) -> list[SquareCorrected]:
@@ -177,7 +195,7 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
     why = "{0}. Check that the camera sees the whole board, and that no tile has moved."
     question = make_message("strange-board-why", why, text)
-    return Inference((nothing,), question, missing, history)
+    return Inference((nothing,), question, Doubt.OTHER_BOARD, missing, history)
 
 
 def _explain_hypotheses(before: Game, ranked: Sequence[Hypothesis], evidence: Evidence) -> tuple[Explanation, ...]:
@@ -237,8 +255,8 @@ def _find_covered_squares(before: Game, hypothesis: Hypothesis, evidence: Eviden
 
 def _find_question(
     before: Game, explanations: Sequence[Explanation], evidence: Evidence
-) -> tuple[str | None, tuple[Square, ...]]:
-    """Return the question to the players and its squares. If the best explanation is certain, there is no question."""
+) -> tuple[Doubt | None, str | None, tuple[Square, ...]]:
+    """Return the doubt, the question to the players and its squares: None, None and () if nothing is unclear."""
     best, rival = explanations[0], None
     if len(explanations) > 1 and _estimate_certainty(before, best, evidence) < MIN_CERTAINTY:
         rival = explanations[1]
@@ -246,8 +264,9 @@ def _find_question(
     doubtful = {*alarms, *best.unsure_squares, *best.covered_squares}
     if rival:
         doubtful.update(best.game.board.differences(rival.game.board))
-    question = make_question_text(best, rival, alarms) if doubtful or rival or _is_confirmation_needed(best) else None
-    return question, tuple(sorted(doubtful))
+    if not (doubtful or rival or _is_confirmation_needed(best)):
+        return None, None, ()
+    return *_make_question(best, rival, alarms), tuple(sorted(doubtful))
 
 
 def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
@@ -297,43 +316,42 @@ def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, b
     return replace(history, log_likelihoods=log_likelihoods).with_false_readings(evidence, after)
 
 
-def make_question_text(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> str:
-    """Return the most urgent question to the players about an unclear reading.
+def _make_question(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> tuple[Doubt, str]:
+    """Return the most urgent doubt about an unclear reading, and the question to the players.
 
     `rival` is an explanation nearly as likely as `best`, or None. `alarms` are the squares of surplus, missing and
     moved tiles.
     """
     names = _format_squares(best.leftover_squares)
     if best.leftover_squares and best.status and not best.events:
-        return make_message(
-            "no-play", "This is not a valid play. {0} What was played on {1}?", describe_status(best.status), names
-        )
+        text = "This is not a valid play. {0} What was played on {1}?"
+        return Doubt.NO_PLAY, make_message("no-play", text, describe_status(best.status), names)
     if best.moved_tiles:
-        old_and_new = map(square_name, best.moved_tiles[0])
-        return make_message("tile-moved", "Was the tile on {0} moved to {1}? If so, please put it back.", *old_and_new)
+        text = "Was the tile on {0} moved to {1}? If so, please put it back."
+        return Doubt.TILE_MOVED, make_message("tile-moved", text, *map(square_name, best.moved_tiles[0]))
     missing = [square for square in best.missing_squares if square in alarms]
     if missing:
         text = "A tile was played on {0}, but the camera does not see it there. Was it moved?"
-        return make_message("tile-lost", text, _format_squares(missing))
+        return Doubt.TILE_LOST, make_message("tile-lost", text, _format_squares(missing))
     if best.leftover_squares and any(square in alarms for square in best.leftover_squares):
-        return make_message("what-lies", "{0}. But what is on {1}?", best.text, names)
+        return Doubt.SURPLUS_TILE, make_message("what-lies", "{0}. But what is on {1}?", best.text, names)
     if rival is not None:
         squares = best.game.board.differences(rival.game.board)
-        if len(squares) == 1:
-            tiles = best.game.board[squares[0]], rival.game.board[squares[0]]
-            if all(tiles):
-                return make_message("which-tile", "Which tile is on {0}: {1} or {2}?", square_name(squares[0]), *tiles)
-        return make_message("which-is-right", "Which is right: {0}, or {1}?", best.text, rival.text)
+        tiles = [explanation.game.board[squares[0]] for explanation in (best, rival)] if len(squares) == 1 else []
+        if tiles and all(tiles):
+            text = "Which tile is on {0}: {1} or {2}?"
+            return Doubt.ONE_TILE, make_message("which-tile", text, square_name(squares[0]), *tiles)
+        text = "Which is right: {0}, or {1}?"
+        return Doubt.TWO_EXPLANATIONS, make_message("which-is-right", text, best.text, rival.text)
     if best.is_uncleared:
-        return best.text
+        return Doubt.UNCLEARED_BOARD, best.text
     if best.unsure_squares:
-        return make_message(
-            "tile-right", "{0}. Is the tile on {1} right?", best.text, _format_squares(best.unsure_squares)
-        )
+        text = "{0}. Is the tile on {1} right?"
+        return Doubt.LETTER, make_message("tile-right", text, best.text, _format_squares(best.unsure_squares))
     if best.covered_squares:
         text = "{0}. The camera cannot see {1}. Is there a tile, too?"
-        return make_message("tile-covered", text, best.text, _format_squares(best.covered_squares))
-    return make_message("is-that-right", "{0}. Is that right?", best.text)
+        return Doubt.HIDDEN_END, make_message("tile-covered", text, best.text, _format_squares(best.covered_squares))
+    return Doubt.UNUSUAL_TURN, make_message("is-that-right", "{0}. Is that right?", best.text)
 
 
 def _format_squares(squares: Sequence[Square]) -> str:

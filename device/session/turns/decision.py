@@ -10,7 +10,6 @@ from device.session.messages import (
     PASS_KEYS,
     PASS_OR_EXCHANGE,
     PASS_OR_MISTAKE,
-    TILE_LOST,
     Notice,
     OpenQuestion,
     Question,
@@ -26,11 +25,10 @@ from engine.descriptions import describe_events
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, SquareCorrected, filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
-from engine.inference.explain import Explanation, Inference, infer_play
+from engine.inference.explain import Doubt, Explanation, Inference, infer_play
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import replace_last_play
 from engine.lexicon import WordList, find_deciding_words
-from engine.messages import key_of
 from engine.reading import HIDDEN, BoardReading
 from engine.validation import Finding, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.deferred_questions import find_open_squares
@@ -197,7 +195,7 @@ def _extend_history(
     history, question = context.question_history, decision.open_question
     if question is not None and question.finding is not None:
         history = history.with_finding(question.finding)
-    if key_of(inference.question or "") == TILE_LOST and not _is_board_wrong(decision):
+    if inference.doubt is Doubt.TILE_LOST and not _is_board_wrong(decision):
         history = replace(history, squares=history.squares | {*inference.best.missing_squares})
     reading = align_reading(game, reading) or reading
     history = history.without_confirmed(game.board, reading)
@@ -262,12 +260,12 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
     if is_pass and not has_other_tiles and _find_hidden_squares(game, reading):
         return _decide_without_play(game, reading, corrections)  # a play may be hidden; an old tile may be, too
     likely = _list_likely_explanations(inference)
-    answers = _collect_answers(game, inference.question, likely)
+    answers = _collect_answers(game, inference.question, inference.doubt, likely)
     events = next(iter(answers.values()))
     if len(answers) == 1:
         return Decision(events, warning=inference.question)
     question = Question(
-        format_sentence(_shorten_question(inference.question, likely, len(answers))),
+        format_sentence(_shorten_question(inference.question, inference.doubt, likely, len(answers))),
         tuple(map(format_sentence, answers)),
         squares=inference.doubtful_squares,
     )
@@ -277,7 +275,9 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
     return Decision(events, OpenQuestion(question, tuple(answers.values()), chosen_counts=bool(events)))
 
 
-def _collect_answers(game: Game, question: str, likely: Sequence[Explanation]) -> dict[str, tuple[Event, ...]]:
+def _collect_answers(
+    game: Game, question: str, doubt: Doubt | None, likely: Sequence[Explanation]
+) -> dict[str, tuple[Event, ...]]:
     """Return the events of each answer to the question of an inference, by the text of the answer.
 
     The answers are the `likely` explanations, the best one first, and other ways in which players get these tiles.
@@ -292,21 +292,21 @@ def _collect_answers(game: Game, question: str, likely: Sequence[Explanation]) -
             answers.setdefault(_describe_events(game, events), events)
     if best.leftover_squares and not best.events and not best.is_uncleared:
         answers = {question: (), **answers}
-    is_unusual = key_of(question) == "is-that-right" or len(filter_plays(best.events)) > 1
+    is_unusual = doubt is Doubt.UNUSUAL_TURN or len(filter_plays(best.events)) > 1
     if len(answers) == 1 and (best.covered_squares or is_unusual):
         answers[get_text("answer-look-again")] = ()
     return answers
 
 
-def _shorten_question(question: str, likely: Sequence[Explanation], answer_count: int) -> str:
+def _shorten_question(question: str, doubt: Doubt | None, likely: Sequence[Explanation], answer_count: int) -> str:
     """Return the question, without its list of explanations if the list is long, or a general one if it lacks answers.
 
     The list is long if there are more than two answers, or if an explanation has several events. A question about one
     tile lacks the answers that lead to the same board as another answer.
     """
     is_long = answer_count > 2 or any(len(explanation.events) > 1 for explanation in likely)
-    lacks_answers = answer_count > len(likely) and key_of(question) in ("which-tile", "is-that-right")
-    is_general = lacks_answers or (is_long and key_of(question) == "which-is-right")
+    lacks_answers = answer_count > len(likely) and doubt in (Doubt.ONE_TILE, Doubt.UNUSUAL_TURN)
+    is_general = lacks_answers or (is_long and doubt is Doubt.TWO_EXPLANATIONS)
     return get_text("which-of-these") if is_general else question
 
 
