@@ -134,7 +134,7 @@ def _open_demo(stack: ExitStack) -> HallSettings:
 
 
 def _read_pairings(file: Path, receiver: HallReceiver) -> None:
-    from device.hall.receiving.standings import PairingsError
+    from device.hall.receiving.pairings import PairingsError
     from device.storage.files import read_small_file
 
     try:

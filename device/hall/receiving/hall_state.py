@@ -18,10 +18,10 @@ import msgspec
 from device.catalogue import get_text
 from device.hall.director import ORDER_REASONS, DirectorCommand
 from device.hall.messages import MAX_REASON_CHARS, OrderAnswer, TableState
+from device.hall.receiving.pairings import Pairing
 from device.hall.receiving.played_game import PlayedGame, replay_game
 from device.hall.receiving.received_games import ReceivedGame
 from device.hall.receiving.results import Result, make_result
-from device.hall.receiving.standings import Pairing
 from device.session.clock import ClockView
 from device.session.snapshot import Phase, PlayerView, TableSnapshot
 from device.storage.stored_game import StoredEvent

@@ -47,9 +47,9 @@ from device.hall.receiving.hall_state import (
     is_state_of,
 )
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
+from device.hall.receiving.pairings import PairingsError, check_pairings, parse_pairings
 from device.hall.receiving.received_games import MissingEventsError, ReceivedGame, TableFullError
 from device.hall.receiving.results import Result
-from device.hall.receiving.standings import PairingsError, check_pairings, parse_pairings
 from device.settings import HallSettings
 from device.storage.errors import StoreError
 from device.storage.stored_game import StoredEvent

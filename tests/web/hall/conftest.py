@@ -21,9 +21,9 @@ from device.hall.receiving.hall_state import (
     apply_status,
     apply_table_state,
 )
+from device.hall.receiving.pairings import check_pairings, parse_pairings
 from device.hall.receiving.received_games import ReceivedGame, ReceivedGames
 from device.hall.receiving.results import Result
-from device.hall.receiving.standings import check_pairings, parse_pairings
 from device.storage.stored_game import StoredEvent
 from engine.events import Event, GameStarted, PlayMade, to_json
 from engine.rules import rules_preset

@@ -8,9 +8,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from device.hall.receiving.pairings import Pairing, PairingsError, format_pairings
 from device.hall.receiving.receiver import DOUBLE_CLICK_S, HallReceiver
 from device.hall.receiving.results import Result
-from device.hall.receiving.standings import Pairing, PairingsError, format_pairings
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
 from engine.events import EndReason, GameEnded, GameStarted, Passed, RackRevealed, Undone, to_json
