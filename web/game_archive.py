@@ -177,7 +177,7 @@ class GameArchive:
             line,
             totals=standing.totals,
             winners=standing.winners,
-            ended=standing.sum is not None,
+            ended=standing.summary is not None,
             racks_wanted=standing.racks_wanted,
         )
 
@@ -196,7 +196,9 @@ class GameArchive:
         """Return the statistics of each player and of each pair of players in these games. Raises `StoreError`."""
         standings = list(map(self._summary_cache.get_standing, games))
         self._summary_cache.save()
-        summaries = [standing.sum for standing in standings if standing is not None and standing.sum is not None]
+        summaries = [
+            standing.summary for standing in standings if standing is not None and standing.summary is not None
+        ]
         return compute_player_records(summaries), compute_head_to_heads(summaries)
 
     def load_replay(self, number: int) -> Replay:

@@ -6,10 +6,11 @@ only as long as the number of events and `SUMMARY_VERSION` are the same.
 
 from __future__ import annotations
 
+import dataclasses
 import threading
-from dataclasses import dataclass, replace
 
 import msgspec
+from msgspec.structs import replace
 
 from device.storage.errors import log_store_errors
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
@@ -25,8 +26,7 @@ SUMMARY_VERSION = 2
 """
 
 
-@dataclass(frozen=True, slots=True)
-class GameStanding:
+class GameStanding(msgspec.Struct, frozen=True):
     """Standing of a game: players and totals in seat order, winners (seats), and the summary if the game is over.
 
     `racks_wanted` are the players whose unplayed letters are not known yet. Until all are known, `winners` is empty.
@@ -35,7 +35,7 @@ class GameStanding:
     players: tuple[str, ...]
     totals: tuple[int, ...]
     winners: tuple[int, ...] = ()
-    sum: GameSummary | None = None
+    summary: GameSummary | None = msgspec.field(default=None, name="sum")  # the name in notes of earlier releases
     racks_wanted: tuple[int, ...] = ()
 
 
@@ -110,9 +110,9 @@ def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | No
 
 def _renumber(standing: GameStanding | None, number: int) -> GameStanding | None:
     """Return a standing whose summary has the game's number; a recovered game has the note of its former number."""
-    if standing is None or standing.sum is None or standing.sum.number == number:
+    if standing is None or standing.summary is None or standing.summary.number == number:
         return standing
-    return replace(standing, sum=replace(standing.sum, number=number))
+    return replace(standing, summary=dataclasses.replace(standing.summary, number=number))
 
 
 def _decode_note(text: str) -> tuple[int, GameStanding | None]:

@@ -54,7 +54,7 @@ def test_kept_sums_are_those_that_were_worked_out(store: GameStore, monkeypatch:
     sums = SummaryCache(store)
     first = [sums.get_standing(game) for game in store.list_games()]
     assert first[0] is None and first[1] == GameStanding(("Anna", "Ben"), (14, 0)) and first[2] is not None
-    assert first[2].sum is not None and first[2].sum.seats[0].best is not None and first[2].winners == (0,)
+    assert first[2].summary is not None and first[2].summary.seats[0].best is not None and first[2].winners == (0,)
     sums.save()
     again, played = SummaryCache(store), worked_out(store, monkeypatch)
     assert [again.get_standing(game) for game in store.list_games()] == first and played == []
@@ -116,4 +116,4 @@ def test_summary_of_a_game_that_was_recovered_under_another_number_has_this_numb
     with GameStore(tmp_path / "after.db") as after, closing(open_damaged(tmp_path / "before.db")) as damaged:
         copy_games(damaged, after)
         standing = SummaryCache(after).get_standing(after.list_games()[0])
-        assert standing and standing.sum and (kept, standing.sum.number) == (2, 1)
+        assert standing and standing.summary and (kept, standing.summary.number) == (2, 1)
