@@ -69,7 +69,7 @@ PASS_OR_EXCHANGE = "pass-or-exchange"
 PASS_OR_MISTAKE = "pass-or-mistake"
 """Key of the question \"passed, or pressed by mistake?\", which is asked if the player may not exchange tiles."""
 PASS_KEYS = (PASS_OR_EXCHANGE, PASS_OR_MISTAKE)
-"""Keys of the questions about a turn without new tiles. Until the answer, the turn is recorded as a pass."""
+"""Keys of the questions about a turn without new tiles (`Question.is_about_pass`)."""
 
 
 class Trouble(StrEnum):
@@ -134,6 +134,16 @@ class Question:
     def key(self) -> str:
         """The key of the text in the catalogue, or an empty string if the text has no key."""
         return key_of(self.text)
+
+    @property
+    def is_about_pass(self) -> bool:
+        """True if the question is about a turn without new tiles, which is recorded as a pass until the answer."""
+        return self.key in PASS_KEYS
+
+    @property
+    def is_about_challenger(self) -> bool:
+        """True if the question is who has challenged a valid play."""
+        return self.key in (WHO_CHALLENGED, WHO_PAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +247,7 @@ class OpenQuestion:
         The `id` depends only on the texts and events. So it is the same after a restart, and after the panel has chosen
         an answer.
         """
-        is_about_turn = not self.stops_clock and self.question.key not in (WHO_CHALLENGED, WHO_PAYS)
+        is_about_turn = not self.stops_clock and not self.question.is_about_challenger
         contents = self.question.text, self.question.answers, self.question.squares, self.answers, self.deferred
         number = zlib.crc32(repr(contents).encode()) or 1
         lacks_picture = self.reading is not None and not any(map(self.asks_for_picture, range(len(self.answers))))
@@ -251,7 +261,7 @@ class OpenQuestion:
     def is_deferrable(self) -> bool:
         """True if the turn counts provisionally until the players answer, and the answers may change its score."""
         counts = self.chosen_counts and bool(self.answers[self.question.chosen])
-        has_one_score = self.question.key in (*PASS_KEYS, WHO_CHALLENGED, WHO_PAYS)
+        has_one_score = self.question.is_about_pass or self.question.is_about_challenger
         return counts and not self.stops_clock and not has_one_score
 
     @property

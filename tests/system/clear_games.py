@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from device.session.messages import PASS_KEYS, OpenQuestion
+from device.session.messages import OpenQuestion
 from engine.events import BlankNamed, Challenged, Exchanged, Passed, PlayMade, PlayWithdrawn
 from engine.lexicon import WordList, is_listed
 from tests.support.disturbed_squares import (
@@ -110,7 +110,7 @@ def _read_clear_game(recorded: RecordedGame, words: WordList | None, is_lifelike
 
 def find_topic(asked: OpenQuestion) -> Topic:
     """Return what a question is about, by what its answers record."""
-    if asked.question.key in PASS_KEYS:
+    if asked.question.is_about_pass:
         return Topic.PASS
     events = [event for answer in asked.answers for event in answer]
     if any(isinstance(event, BlankNamed) for event in events):

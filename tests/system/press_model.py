@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
 
-from device.session.messages import PASS_KEYS, OpenQuestion
+from device.session.messages import OpenQuestion
 from device.session.turns.decision import Decision, TurnContext, decide
 from engine.board import Board
 from engine.descriptions import describe_turn
@@ -106,7 +106,7 @@ class PressModel:
     def has_open_question(self) -> bool:
         """True if a question is open, now or deferred. Questions about a pass do not count."""
         asked = self.open_question
-        return bool(find_open_questions(self.game)) or (asked is not None and asked.question.key not in PASS_KEYS)
+        return bool(find_open_questions(self.game)) or (asked is not None and not asked.question.is_about_pass)
 
     def find_true_answer(self, truth: Game) -> int | None:
         """Return the answer of the open question that makes the game right; None if none does.
@@ -179,7 +179,7 @@ def follow_scenario(scenario: Scenario, words: WordList | None, answers_truth: b
             outcome = max(outcome, classify_press(session, press.truth), key=_ORDER.index)
             record = describe_turn(session.game, session.game.turns[-1]) if session.game.turns else ""
             asked = session.open_question
-            is_pass_question = asked is not None and asked.question.key in PASS_KEYS
+            is_pass_question = asked is not None and asked.question.is_about_pass
             is_flagged = not outcome.is_right and has_unlisted_word(session.game, press.truth, words)
         has_spoken |= _finish_press(session, press, answers_truth)
     rights, opens = [], []

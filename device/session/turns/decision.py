@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from device.catalogue import get_text
 from device.session.messages import (
-    PASS_KEYS,
     PASS_OR_EXCHANGE,
     PASS_OR_MISTAKE,
     Notice,
@@ -97,7 +96,7 @@ class Decision:
             return not self.warning
         if question.finding is not None:
             return not question.finding.needs_picture
-        return question.question.key in PASS_KEYS
+        return question.question.is_about_pass
 
 
 def decide(game: Game, inference: Inference, reading: BoardReading, context: TurnContext = TurnContext()) -> Decision:
@@ -202,7 +201,7 @@ def _extend_history(
     for play in filter_plays(decision.events):
         history = history.with_play(play.play, reading)
     if decision.events:
-        is_pass = question is not None and question.question.key in PASS_KEYS
+        is_pass = question is not None and question.question.is_about_pass
         history = replace(history, unanswered_pass=len(inference.best.game.turns) if is_pass else None)
     return replace(history, has_missed_press=_is_press_missed(decision), missed_seat=context.seat)
 
@@ -226,7 +225,7 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
         return own.chosen_counts
     if finding.reason is Reason.TILE_OF_EARLIER_PLAY and finding.options[0].events == own.answers[0]:
         return False  # nothing says that the tiles are of the earlier play: a doubt about the new play comes first
-    return own.question.key in PASS_KEYS or finding.reason in RECORD_REASONS
+    return own.question.is_about_pass or finding.reason in RECORD_REASONS
 
 
 def _merge_blank_questions(finding: Finding, own: OpenQuestion) -> Finding | None:
