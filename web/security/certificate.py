@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import ssl
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -98,12 +99,12 @@ def _load(path: Path) -> _Certificate | None:
     try:
         data = read_small_file(path, _MAX_FILE_BYTES)
         certificate = x509.load_pem_x509_certificate(data)
-        if serialization.load_pem_private_key(data, None).public_key() != certificate.public_key():
-            raise ValueError("the key belongs to another certificate")
+        # The server refuses some damaged certificates that `cryptography` accepts, and one with another key.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(path, password="")
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, x509.ExtensionNotFound) as error:
+    except Exception as error:  # the errors of `cryptography` for damaged data have no common class
         _log.warning("%s cannot be read (%s): a new certificate is made", path, error)
         return None
     return _Certificate(tuple(str(name.value) for name in names), certificate.not_valid_after_utc)

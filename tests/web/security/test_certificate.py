@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import ssl
 import stat
 import time
@@ -120,6 +121,24 @@ def test_damaged_file_is_replaced(table: Table) -> None:
     for damaged in (b"", b"nothing", good[:-100], good[good.index(b"-----BEGIN CERT") :]):
         table.path.write_bytes(damaged)
         assert table.renew() and not table.renew()
+
+
+_CURVE = bytes.fromhex("06082a8648ce3d030107")
+"""Name of the curve of the key, in DER."""
+_VERSION_3 = bytes.fromhex("a003020102")
+
+
+@pytest.mark.parametrize(
+    ("field", "damaged"),
+    [(_CURVE, _CURVE[:-1] + b"\x4f"), (_VERSION_3, _VERSION_3[:-1] + b"\x12")],
+)
+def test_certificate_with_a_damaged_field_is_replaced(table: Table, field: bytes, damaged: bytes) -> None:
+    key, begin, rest = table.path.read_bytes().partition(b"-----BEGIN CERTIFICATE-----\n")
+    der = base64.b64decode(rest.partition(b"-----END")[0])
+    assert field in der
+    body = base64.encodebytes(der.replace(field, damaged, 1))
+    table.path.write_bytes(key + begin + body + b"-----END CERTIFICATE-----\n")
+    assert table.renew() and not table.renew()
 
 
 def test_key_of_another_certificate_is_replaced(table: Table, tmp_path: Path) -> None:
