@@ -53,6 +53,15 @@ document.addEventListener("keydown", (event) => {
   turnTo(`${slider.form.getAttribute("action")}?turn=${turn}`);
 });
 
+// The second half of a double tap would send the form again, and its answer ("already stored") would be shown.
+const SENT_AGAIN_MS = 5000;
+let sentAt = -SENT_AGAIN_MS;
+
+past?.addEventListener("submit", (event) => {
+  if (event.timeStamp - sentAt < SENT_AGAIN_MS) event.preventDefault();
+  else sentAt = event.timeStamp;
+});
+
 showStep();
 // On a phone the ways to the other pages slide: the present one is shown.
 document.querySelector("nav.pages [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
+from flask import Response, request
 
 from tests.support.api_table import open_web_table
-from tests.support.browsers import MARKS, PHONE, SCREEN, open_tab, visit
+from tests.support.browsers import MARKS, PHONE, SCREEN, open_tab, pair, visit
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -72,3 +74,24 @@ def test_picture_and_result_go_to_the_app_that_the_user_chooses(browser: Browser
         page.get_by_role("button", name="Share this board").click()
         page.wait_for_function("() => window.shared")
         assert page.evaluate("[shared.title, shared.files[0].type]") == ["Anna 39 · Ben 9", "image/png"]
+
+
+def test_file_is_imported_once_after_a_double_tap(browser: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "game.gcg"
+    file.write_text("#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n", encoding="utf-8")
+    with (
+        open_web_table(tmp_path) as table,
+        PageServer(table.app, 0, "127.0.0.1") as server,
+        open_tab(browser, PHONE) as page,
+    ):
+
+        def answer_slowly(answer: Response) -> Response:
+            time.sleep(0.4 if request.path == "/history/import" else 0.0)
+            return answer
+
+        table.app.after_request(answer_slowly)
+        pair(page, server, table.code)
+        visit(page, server, "/history")
+        page.set_input_files("#file", file)
+        page.locator(".bring button").dblclick(delay=30, no_wait_after=True)
+        page.get_by_role("heading", name="Ann 14").wait_for()
