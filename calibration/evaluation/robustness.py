@@ -11,6 +11,7 @@ from calibration.evaluation.disturbances import Disturbance
 from calibration.evaluation.samples import Sample
 from engine.inference.explain import infer_play
 from engine.reading import EMPTY
+from engine.validation import Proposal, Source, validate_turn
 from vision.recognition.reader import PhotoReader, best_guess
 
 
@@ -20,7 +21,7 @@ class Outcome:
 
     `tiles` is the number of tiles on the board, `letters` the number of tiles read correctly. `whole_board` is True if
     all 225 squares are correct. If the picture shows a turn of a game, one of three fields is True: `scored` (correct
-    total without a question to the players), `asked` (a question) or `wrong` (a wrong total without a question).
+    total), `asked` (a question about the play, before anything is recorded) or `wrong` (a wrong total).
     """
 
     tiles: int
@@ -85,7 +86,8 @@ def assess_sample(reader: PhotoReader, sample: Sample) -> Outcome:
         return Outcome(tiles, letters, all(right))
     explained = infer_play(sample.turn.game_before, reading.board)
     agrees = explained.best.game.totals == sample.turn.totals
-    sure = explained.is_certain and bool(explained.best.events)
+    validated = validate_turn(Proposal(sample.turn.game_before, explained.events, Source.CAMERA, reading.board))
+    sure = explained.is_certain and bool(explained.events) and validated.events == explained.events
     return Outcome(tiles, letters, all(right), sure and agrees, not sure, sure and not agrees)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from engine.board import Square
 from engine.events import BlankNamed, SquareCorrected
 from engine.game import Game
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY
@@ -19,14 +20,13 @@ def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistor
 
     Tiles that a player has named or corrected are not changed.
     """
-    named = {event.square for event in game.events if isinstance(event, BlankNamed)}
-    corrected = {event.square for event in game.events if isinstance(event, SquareCorrected) and event.told}
+    told = find_told_squares(game)
     contradictions = history.find_contradictions(game.board)
     is_cleared = sum(symbol == EMPTY for symbol in contradictions.values()) > _MAX_REMOVED_TILES
     wrong = {
         square: symbol
         for square, symbol in contradictions.items()
-        if square not in named | corrected
+        if square not in told
         and not (is_cleared and symbol == EMPTY)
         and reading.squares[square].probability(symbol) > MIN_CLEAR_PROBABILITY
     }
@@ -37,3 +37,12 @@ def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistor
             stock[symbol] -= 1
             found.append(SquareCorrected(square, None if symbol == EMPTY else tile_from_face(symbol)))
     return tuple(found)
+
+
+def find_told_squares(game: Game) -> frozenset[Square]:
+    """Return the squares whose tile a player has named or corrected."""
+    return frozenset(
+        event.square
+        for event in game.events
+        if isinstance(event, BlankNamed) or (isinstance(event, SquareCorrected) and event.told)
+    )

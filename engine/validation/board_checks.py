@@ -30,10 +30,11 @@ from engine.inference.alignment import MIN_AGREEMENT, MIN_TILES_IN_SIGHT, align_
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, is_consistent
 from engine.inference.explain import infer_play
 from engine.inference.hypotheses import replace_last_play
-from engine.inference.misread_tiles import find_misread_tiles
+from engine.inference.misread_tiles import find_misread_tiles, find_told_squares
 from engine.inference.placements import tile_from_face
-from engine.reading import BOARD_SIZE, EMPTY, BoardReading
+from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from engine.state import TurnKind, find_withdrawn_turn
+from engine.tiles import Tile
 from engine.validation.deferred_questions import find_open_squares
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 
@@ -43,6 +44,10 @@ If one of the two is lower, the players are asked."""
 _NEAREST_SHIFTS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 MAX_UNEXPLAINED_TILES = 2
 """Maximum number of new tiles that the inferred events may leave unexplained. With more, the players are asked."""
+MIN_WRONG_LETTERS = 3
+"""Minimum number of old tiles that a picture newly shows with other letters for its new letters to be in doubt, too."""
+MIN_WRONG_LETTER_SHARE = 0.1
+"""Minimum share (0..1) of these tiles among the old tiles. A play of four tiles is then right in two of three cases."""
 MAX_LOST_TILES = 2
 """Maximum number of missing old tiles, not counting the last play. With more, the players are clearing the board."""
 MAX_CLEARED_SHARE = 0.2
@@ -114,6 +119,37 @@ def check_first_board(proposal: Proposal) -> Iterator[Finding]:
         removed = [TurnCorrected(0, None) for _ in game.turns]  # a position comes before all turns
         options.append(Option((*removed, position)))
     yield Finding(Reason.BOARD_ALREADY_FULL, (str(len(tiles)),), tuple(options), tuple(tiles), needs_picture=True)
+
+
+def check_letters(proposal: Proposal) -> Iterator[Finding]:
+    """Ask about a play if the same picture shows several old tiles with other letters.
+
+    A picture that is hardly legible may be read wrongly with high confidence; then the new tiles are as doubtful as the
+    old ones. Old tiles that earlier pictures showed with other letters do not count, nor those that players have named,
+    corrected or been asked about: the reader may never recognise the typeface of a letter.
+    """
+    reading, game = proposal.reading, proposal.game
+    if reading is None or not filter_plays(proposal.events):
+        return
+    if game.rules.rearrange or game.rules.recycle:
+        return  # these rules allow any old tile to change
+    reading = align_reading(game, reading) or reading
+    known = {
+        *proposal.reading_history.find_contradictions(game.board),
+        *proposal.question_history.squares,
+        *find_open_squares(game),
+        *find_told_squares(game),
+    }
+    old = [s for s in game.board.occupied_squares() if reading.squares[s].is_tile and s not in known]
+    wrong = tuple(s for s in old if _shows_other_letter(reading.squares[s], game.board.tile(s)))
+    if len(wrong) >= max(MIN_WRONG_LETTERS, MIN_WRONG_LETTER_SHARE * len(old)):
+        options = (LOOK_AGAIN, Option(proposal.events))
+        yield Finding(Reason.LETTERS_UNRELIABLE, (str(len(wrong)),), options, wrong, needs_picture=True)
+
+
+def _shows_other_letter(read: SquareReading, tile: Tile) -> bool:
+    """Return True if a tile is clearly read as another one."""
+    return read.candidates[0][1] > MIN_CLEAR_PROBABILITY and not is_consistent(read.symbol, tile)
 
 
 def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:

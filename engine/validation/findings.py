@@ -43,6 +43,7 @@ class Reason(StrEnum):
     TILES_UNEXPLAINED = "tiles-unexplained"
     WHICH_SIDE_UP = "which-side-up"
     GRID_MISPLACED = "grid-misplaced"
+    LETTERS_UNRELIABLE = "letters-unreliable"
     PASS_UNSURE = "pass-unsure"
     # Reasons in turns that were recorded before.
     TILES_REMOVED = "tiles-removed"

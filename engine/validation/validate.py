@@ -19,6 +19,7 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     board_checks.check_unexplained_tiles,
     board_checks.check_orientation,
     board_checks.check_offset,
+    board_checks.check_letters,
     # Checks of turns that were recorded before.
     board_checks.check_removed_tiles,
     board_checks.check_pass,

@@ -144,6 +144,18 @@ def misread_old_letter(position: Position, chance: Random, confidence: float) ->
     return _misread(position, chance.choice(old), confidence, chance) if old else None
 
 
+def misread_letters(position: Position, chance: Random, share: float, confidence: float) -> Squares | None:
+    """A share of all letters, among them a new one: the picture is hardly legible, and the reader does not know it."""
+    new, old = position.new_letters, position.old_letters
+    if not new or not old:
+        return None
+    wrong = [chance.choice(new), *(square for square in (*new, *old) if chance.random() < share)]
+    changed: Squares = {}
+    for square in wrong:
+        changed |= _misread(position, square, confidence, chance)
+    return changed
+
+
 def doubt_new_letter(position: Position, chance: Random, confidence: float) -> Squares | None:
     if not position.new_letters:
         return None

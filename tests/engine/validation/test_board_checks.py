@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine.board import Board, parse_square
-from engine.events import Challenged, Event, GameEnded, Passed, PlayMade, PositionEntered
+from engine.events import Challenged, Event, GameEnded, Passed, PlayMade, PositionEntered, SquareCorrected
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.reading import BoardReading, SquareReading
@@ -19,6 +19,7 @@ from engine.validation.board_checks import (
     check_board_identity,
     check_cleared_board,
     check_first_board,
+    check_letters,
     check_offset,
     check_orientation,
     check_pass,
@@ -99,6 +100,38 @@ def test_full_board_at_the_start_is_a_position(seat: int | None, to_move: int) -
 def test_first_picture_may_show_two_plays(plays: int, is_asked: bool) -> None:
     board = play(new_game(), *OPENING[:plays]).board
     assert (find(check_first_board, propose(new_game(), seen(board))) is not None) is is_asked
+
+
+def read_letters_wrong(game: Game, *squares: str) -> BoardReading:
+    """Return a reading of the game after SHORN, with an X on each of these squares."""
+    after = play(game, "8E S....")
+    return seen(after.board, {square: {"X": 0.97} for square in squares})
+
+
+def test_play_is_asked_about_if_the_picture_shows_other_letters_on_several_old_tiles() -> None:
+    game = play(new_game(), *OPENING)
+    found = find(check_letters, propose(game, read_letters_wrong(game, "F8", "I8", "H6")))
+    assert found is not None and found.reason is Reason.LETTERS_UNRELIABLE and found.values == ("3",)
+    assert found.squares == tuple(map(parse_square, ("H6", "F8", "I8"))) and found.options[0] == LOOK_AGAIN
+
+
+def test_play_is_not_asked_about_for_two_old_tiles_with_other_letters() -> None:
+    game = play(new_game(), *OPENING)
+    assert find(check_letters, propose(game, read_letters_wrong(game, "F8", "I8"))) is None
+
+
+def test_play_is_not_asked_about_if_earlier_pictures_showed_the_same_other_letters() -> None:
+    game = play(new_game(), *OPENING)
+    reading = read_letters_wrong(game, "F8", "I8", "H6")
+    history = infer_play(game, reading, infer_play(game, reading).history).history
+    proposal = replace(propose(game, reading), reading_history=history)
+    assert find(check_letters, proposal) is None
+
+
+def test_play_is_not_asked_about_for_letters_that_players_have_corrected() -> None:
+    game = play(new_game(), *OPENING)
+    corrected = game.push(*(SquareCorrected(s, game.board.tile(s), told=True) for s in game.board.occupied_squares()))
+    assert find(check_letters, propose(corrected, read_letters_wrong(corrected, "F8", "I8", "H6"))) is None
 
 
 def test_tiles_that_no_play_explains_are_asked_about() -> None:
