@@ -24,7 +24,6 @@ from device.cli.listeners import make_game_end_listener, make_refusal_listener
 from device.cli.options import ensure_data_folder, find_own_lexicon, make_lexicon_finder, prepare_game
 from device.cli.output import print_line
 from device.cli.page import announce_wifi, check_page_address, find_page_addresses, open_page
-from device.panel.gpio import may_have_pins
 from device.panel.open_panel import open_panel
 from device.panel.panel import Panel, PanelActions
 from device.report.log_file import keep_log, read_log
@@ -50,7 +49,6 @@ from device.system.systemd import is_service, keep_alive, make_page_check, make_
 from device.system.voice import Voice, make_espeak_speaker
 from device.system.wifi import HotspotWatch, NetworkManager, count_phones_in_hotspot
 from engine.events import GameStarted
-from engine.messages import key_of
 from vision.recognition.reader import PhotoReader
 from web import create_app
 from web.host_info import HostInfo
@@ -293,12 +291,10 @@ class Appliance:
 
     def build_page(self, session: TableSession, store: GameStore, panel: Panel, pairing: Pairing) -> Flask:
         """Return the web application, which also shows the panel's messages about refused presses."""
-        page, pins = self._settings.page, self._settings.panel
-        is_refused = any(key_of(problem) == "panel-no-pins" for problem in self._setup_problems)
-        has_pins = pins.use and may_have_pins() and not is_refused
+        page = self._settings.page
         host = HostInfo(
             panel=panel,
-            wired_buttons=tuple(pins.pins.buttons) if has_pins else (),
+            wired_buttons=tuple(self._settings.panel.pins.buttons) if panel.has_pins else (),
             setup_problems=tuple(self._setup_problems),
             addresses=lambda: find_page_addresses(page.host, page.port),
             hotspot=self._hotspot,

@@ -125,8 +125,13 @@ class Panel(Closeable):
         self._thread = threading.Thread(target=self._run, name="panel", daemon=True)
         self._thread.start()
 
+    @property
+    def has_pins(self) -> bool:
+        """True if the panel is wired to GPIO pins; False if it is only on the page."""
+        return self._hardware is not None
+
     def __repr__(self) -> str:
-        where = "on pins" if self._hardware else "on the page"
+        where = "on pins" if self.has_pins else "on the page"
         return f"<Panel {where}: {self.view.status.value}>"
 
     def close(self) -> None:
