@@ -52,17 +52,19 @@ _RACK_KINDS = (TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.WITHDRAWN, TurnKind.RE
 """Kinds of turns that change the letters on the player's rack."""
 
 
-def apply_event(state: State, event: StateEvent, ledger_index: int, score: int | None = None) -> State:
+def apply_event(state: State, event: StateEvent, ledger_index: int, entered_score: int | None = None) -> State:
     """Return the state after an event.
 
-    `ledger_index` is the index of the event in the ledger (the events of the game as they happened). `score` (points)
-    replaces the computed score. An illegal play is applied without an error; its defects are recorded in `Turn.status`.
-    If the game is over, the scores for unplayed letters and overtime are computed again.
+    `ledger_index` is the index of the event in the ledger (the events of the game as they happened). `entered_score`,
+    the score that a player entered (points), replaces the computed score. An illegal play is applied without an error;
+    its defects are recorded in `Turn.status`. If the game is over, the scores for unplayed letters and overtime are
+    computed again.
 
     Raises `RulesError` for an impossible event, such as a challenge without a play, and `NotationError` for a tile that
     is not in the tile set.
     """
-    return _add_closing_turns(_dispatch_event(_remove_closing_turns(state), event, ledger_index, score), ledger_index)
+    after = _dispatch_event(_remove_closing_turns(state), event, ledger_index, entered_score)
+    return _add_closing_turns(after, ledger_index)
 
 
 def replay_ledger(started: GameStarted, ledger: Ledger) -> State:
@@ -73,31 +75,32 @@ def replay_ledger(started: GameStarted, ledger: Ledger) -> State:
     return state
 
 
-def _dispatch_event(state: State, event: StateEvent, ledger_index: int, score: int | None) -> State:
+def _dispatch_event(state: State, event: StateEvent, ledger_index: int, entered_score: int | None) -> State:
+    points = entered_score or 0  # of a turn that has no score of its own
     match event:
         case PlayMade():
-            return _apply_play(state, event, ledger_index, score)
+            return _apply_play(state, event, ledger_index, entered_score)
         case Passed(player):
-            return _advance_turn(_add_turn(state, Turn(player, TurnKind.PASS, score or 0, ledger_index)), player)
+            return _advance_turn(_add_turn(state, Turn(player, TurnKind.PASS, points, ledger_index)), player)
         case Exchanged(player, 0):  # an exchange of 0 tiles is a pass (rule 7: "all, some, or none")
-            return _dispatch_event(state, Passed(player), ledger_index, score)
+            return _dispatch_event(state, Passed(player), ledger_index, entered_score)
         case Exchanged(player, count, tiles):
             status = Status.VALID if can_exchange(state, count, player) else Status.BAG_TOO_LOW
-            turn = Turn(player, TurnKind.EXCHANGE, score or 0, ledger_index, count=count, tiles=tiles, status=status)
+            turn = Turn(player, TurnKind.EXCHANGE, points, ledger_index, count=count, tiles=tiles, status=status)
             return _advance_turn(_add_turn(state, turn), player)
         case Challenged():
-            return _apply_challenge(state, event, ledger_index, score)
+            return _apply_challenge(state, event, ledger_index, entered_score)
         case PlayWithdrawn(player):
-            return _withdraw_play(state, _find_standing_play(state, player), ledger_index, score)
+            return _withdraw_play(state, _find_standing_play(state, player), ledger_index, entered_score)
         case TileRecycled(player, square, tile):
             state.board.tile(square)
             _check_tiles_exist(state, [tile.letter])
             board = state.board.with_tiles({square: tile})
-            return _add_turn(replace(state, board=board), Turn(player, TurnKind.RECYCLED, score or 0, ledger_index))
+            return _add_turn(replace(state, board=board), Turn(player, TurnKind.RECYCLED, points, ledger_index))
         case BlankTaken(player, square):
             tile = Tile(state.board.tile(square).letter)
             board = state.board.with_tiles({square: tile})
-            return _add_turn(replace(state, board=board), Turn(player, TurnKind.BLANK_TAKEN, score or 0, ledger_index))
+            return _add_turn(replace(state, board=board), Turn(player, TurnKind.BLANK_TAKEN, points, ledger_index))
         case PositionEntered():
             return _apply_position(state, event, ledger_index)
         case FirstDrawn(tiles):
@@ -138,7 +141,7 @@ def _apply_position(state: State, event: PositionEntered, ledger_index: int) -> 
     return state
 
 
-def _apply_play(state: State, event: PlayMade, ledger_index: int, override: int | None) -> State:
+def _apply_play(state: State, event: PlayMade, ledger_index: int, entered_score: int | None) -> State:
     player, play = event.player, event.play
     _check_tiles_exist(state, [tile.letter for _, tile in play.tiles + play.rearranged])
     if not play.tiles:
@@ -157,7 +160,7 @@ def _apply_play(state: State, event: PlayMade, ledger_index: int, override: int 
     turn = Turn(
         player,
         TurnKind.PLAY,
-        scored.total if override is None else override,
+        scored.total if entered_score is None else entered_score,
         ledger_index,
         play=play,
         play_score=scored,
@@ -166,7 +169,7 @@ def _apply_play(state: State, event: PlayMade, ledger_index: int, override: int 
         status=check_play(state, play, player),
         drawn_count=drawn_count,
         rack_loss=rack_before - rack_after,
-        computed_score=None if override is None else scored.total,
+        computed_score=None if entered_score is None else scored.total,
     )
     return _advance_turn(_add_turn(after, turn), player)
 
@@ -178,19 +181,19 @@ def _check_tiles_exist(state: State, letters: Iterable[str]) -> None:
         raise NotationError(make_message("set-has-no-tile", "The tile set {0} has no tile {1}.", *lacking))
 
 
-def _apply_challenge(state: State, event: Challenged, ledger_index: int, override: int | None) -> State:
+def _apply_challenge(state: State, event: Challenged, ledger_index: int, entered_score: int | None) -> State:
     target = find_challengeable_turn(state)
     if target is None:
         text = "There is no play to challenge. Only the last play can be challenged, and only if the rules allow it."
         raise RulesError(make_message("no-challenge", text))
     if event.upheld:
-        return _withdraw_play(state, target, ledger_index, override, by=event.by)
+        return _withdraw_play(state, target, ledger_index, entered_score, by=event.by)
     rules, points, player = state.rules, 0, target.player  # the points go to this player
     if rules.challenge is ChallengeRule.POINTS:
         points = rules.challenge_points * (len(event.words or target.words) if rules.challenge_each_word else 1)
         if rules.challenger_pays:
             points, player = -points, event.by
-    score = points if override is None else override
+    score = points if entered_score is None else entered_score
     turn = Turn(player, TurnKind.CHALLENGE, score, ledger_index, target=target.number, by=event.by)
     after = _add_turn(state, turn)
     if rules.challenge is ChallengeRule.DOUBLE:
@@ -199,7 +202,9 @@ def _apply_challenge(state: State, event: Challenged, ledger_index: int, overrid
     return _skip_lost_turns(after)
 
 
-def _withdraw_play(state: State, target: Turn, ledger_index: int, override: int | None, by: int | None = None) -> State:
+def _withdraw_play(
+    state: State, target: Turn, ledger_index: int, entered_score: int | None, by: int | None = None
+) -> State:
     play = target.play
     assert play is not None
     board_before = state.board_before(target)
@@ -213,7 +218,7 @@ def _withdraw_play(state: State, target: Turn, ledger_index: int, override: int 
         bag_count=state.bag_count + target.drawn_count,
         rack_counts=replace_at(state.rack_counts, player, state.rack_counts[player] + target.rack_loss),
     )
-    score = -target.score if override is None else override
+    score = -target.score if entered_score is None else entered_score
     return _add_turn(after, Turn(player, TurnKind.WITHDRAWN, score, ledger_index, target=target.number, by=by))
 
 
