@@ -97,17 +97,18 @@ def rectify_area(image: Image, H: Floats, scale: int, start: tuple[float, float]
     step = 1 / scale
     to_board = np.array([[step, 0.0, step / 2 + start[0]], [0.0, step, step / 2 + start[1]], [0.0, 0.0, 1.0]])
     image, H = reduce_image(image, H, scale)
-    pixels, fractions = _map_plane((H @ to_board).tobytes(), width, height)
+    pixels, fractions = _make_remap_maps((H @ to_board).tobytes(), width, height)
     rectified = cv2.remap(image, pixels, fractions, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(rectified, np.uint8)
 
 
 @lru_cache(maxsize=4)
-def _map_plane(transform: bytes, width: int, height: int) -> tuple[NDArray[np.int16], NDArray[np.uint16]]:
-    """Return where the pixels of a rectified view are in the picture, as the maps of `cv2.remap`.
+def _make_remap_maps(transform: bytes, width: int, height: int) -> tuple[NDArray[np.int16], NDArray[np.uint16]]:
+    """Return where the pixels of a rectified view are in the picture, as the maps of `cv2.remap`; read-only.
 
-    `transform` is the `(3, 3) float64` homography from the view to the picture. The maps are kept, because a board that
-    has not moved is rectified in picture after picture. They have 1.6 MB for both views of a board.
+    `transform` is the `(3, 3) float64` homography from the view to the picture. The maps of the last four calls are
+    cached, because a board that has not moved is rectified in picture after picture. They have 1.6 MB for both views of
+    a board.
     """
     (a, b, c), (d, e, f), (g, h, i) = np.frombuffer(transform).reshape(3, 3)
     x, y = np.arange(width), np.arange(height)[:, None]
@@ -115,6 +116,7 @@ def _map_plane(transform: bytes, width: int, height: int) -> tuple[NDArray[np.in
         scale = 1 / (g * x + (h * y + i))
         columns, rows = (a * x + (b * y + c)) * scale, (d * x + (e * y + f)) * scale
     pixels, fractions = cv2.convertMaps(columns.astype(np.float32), rows.astype(np.float32), cv2.CV_16SC2)
+    pixels.flags.writeable = fractions.flags.writeable = False  # cached: all callers share them
     return np.asarray(pixels, np.int16), np.asarray(fractions, np.uint16)
 
 
