@@ -13,7 +13,14 @@ from flask.typing import ResponseReturnValue
 from device.hall.director import DirectorCommand, OfferPairing, SetTableName, StartClock, is_sound_command
 from device.hall.receiving.hall_state import HallState
 from device.hall.receiving.matching import match_games
-from device.hall.receiving.pairings import PairingsError, format_csv, format_pairings, make_pair_key, make_players_key
+from device.hall.receiving.pairings import (
+    PairingsError,
+    format_csv,
+    format_pairings,
+    make_pair_key,
+    make_players_key,
+    parse_pairings,
+)
 from device.hall.receiving.received_games import ReceivedGames
 from device.hall.receiving.results import Result
 from device.player_names import is_player_name
@@ -192,11 +199,15 @@ class EventPages:
         return send_file(generate_zip(members, time.time()), "application/zip", f"round-{number}.zip")
 
     def set_pairings(self) -> ResponseReturnValue:
-        """Replace the pairings by those in the form, unless they have changed since the page was opened."""
+        """Replace the pairings by those in the form, unless they have changed since the page was opened.
+
+        A form that is sent twice is accepted twice.
+        """
         text = request.form.get("pairings", "")
-        if request.form.get("before") not in (None, _make_version(self.hall.state)):
-            return self._refuse(texts()("hall.pairings_changed"), text)
+        is_old = request.form.get("before") not in (None, _make_version(self.hall.state))
         try:
+            if is_old and parse_pairings(text) != self.hall.state.pairings:
+                return self._refuse(texts()("hall.pairings_changed"), text)
             self.hall.set_pairings(text)
         except PairingsError as error:
             return self._refuse(texts().translate(error), text)

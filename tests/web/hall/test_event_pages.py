@@ -202,6 +202,14 @@ def test_pairings_from_an_old_page_do_not_replace_newer_ones(hall: ShownHall, di
     assert post(director, "/event/pairings", before=open_form(), pairings="1,2,Anna,Ben") == 303
 
 
+def test_pairings_of_a_form_that_is_sent_twice_are_accepted_twice(hall: ShownHall, director: FlaskClient) -> None:
+    version = re.search(r'name="before" value="([^"]+)"', director.get("/event").text)
+    assert version
+    for _ in range(2):
+        assert post(director, "/event/pairings", before=version[1], pairings="1,1,Anna,Ben") == 303
+    assert len(hall.state.pairings) == 1
+
+
 def test_director_sets_the_delay(hall: ShownHall, director: FlaskClient) -> None:
     assert post(director, "/event/delay", seconds="300") == 303 and hall.delay_s == 300.0
     for seconds in ("-1", "1801", "1e9", ""):
