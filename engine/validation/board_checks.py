@@ -140,8 +140,10 @@ def check_letters(proposal: Proposal) -> Iterator[Finding]:
         *find_open_squares(game),
         *find_told_squares(game),
     }
-    old = [s for s in game.board.occupied_squares() if reading.squares[s].is_tile and s not in known]
-    wrong = tuple(s for s in old if _shows_other_letter(reading.squares[s], game.board.tile(s)))
+    after = proposal.game_after.board  # the events may move or replace old tiles
+    squares = {*game.board.occupied_squares()}.intersection(after.occupied_squares()) - known
+    old = sorted(s for s in squares if reading.squares[s].is_tile)
+    wrong = tuple(s for s in old if _shows_other_letter(reading.squares[s], after.tile(s)))
     if len(wrong) >= max(MIN_WRONG_LETTERS, MIN_WRONG_LETTER_SHARE * len(old)):
         options = (LOOK_AGAIN, Option(proposal.events))
         yield Finding(Reason.LETTERS_UNRELIABLE, (str(len(wrong)),), options, wrong, needs_picture=True)
