@@ -30,6 +30,7 @@ from numpy.typing import NDArray
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image, estimate_board_pose, square_side
 from vision.recognition.colour_comparison import measure_log_colours
+from vision.recognition.cut_squares import hide_cut_squares
 from vision.recognition.fusion import fuse_predictions
 from vision.recognition.letters import LETTER_CLASSES, Alphabet, LetterNet, TilePredictions, restrict_to_alphabet
 from vision.recognition.memory import RecalledBoard, TileTable
@@ -281,6 +282,7 @@ class SquareClassifier:
             kinds = self._square_net.predict_changed(board, recalled.memory.kinds, ~recalled.is_unchanged)
         colours = measure_log_colours(board)
         kinds_p = doubt_tile_coloured_squares(kinds.kinds_p, colours)
+        kinds_p = hide_cut_squares(kinds_p, pose, (image.shape[1], image.shape[0]))
         return SquarePredictions(board, tops, colours, kinds_p, find_likely_tiles(kinds_p), kinds)
 
     def _vote_orientation(self, squares: SquarePredictions) -> tuple[Orientation, TilePredictions]:
