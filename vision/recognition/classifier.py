@@ -35,6 +35,7 @@ from vision.recognition.fusion import fuse_predictions
 from vision.recognition.letters import LETTER_CLASSES, Alphabet, LetterNet, TilePredictions, restrict_to_alphabet
 from vision.recognition.memory import RecalledBoard, TileTable
 from vision.recognition.missed_tiles import doubt_tile_coloured_squares
+from vision.recognition.shared_tiles import doubt_shared_tiles
 from vision.recognition.similarity import refine_by_similarity
 from vision.recognition.squares import SquareKinds, SquareNet, find_likely_tiles
 from vision.recognition.views import TILE_KIND, BoardViews, TilePoses, cut_square_crops, rectify_board, rectify_tops
@@ -259,8 +260,9 @@ class SquareClassifier:
         for cell, tile_p, p in zip(table.poses.cells, table.tile_p, foreign, strict=True):
             foreign_p[cell] = p * (tile_p >= _CONFIG.min_voter_p)
         refined_p = self._refine(table, letters_p, alphabet, square_side(corners))
+        fused_p = fuse_predictions(squares.kinds_p, table.poses.cells, refined_p, squares.board, squares.colours)
         return ClassifiedBoard(
-            squares_p=fuse_predictions(squares.kinds_p, table.poses.cells, refined_p, squares.board, squares.colours),
+            squares_p=doubt_shared_tiles(fused_p, table.poses),
             orientation=orientation,
             views=BoardViews(squares.board, squares.tops, table.poses.poses_by_square()),
             kinds_p=squares.kinds_p,
