@@ -224,7 +224,15 @@ class Settings(_Section, frozen=True):
 
 def find_settings_file() -> Path | None:
     """Return the path of the settings file of this user or of this machine, or None if there is neither."""
-    return next((path for path in (find_user_settings_file(), SYSTEM_SETTINGS_FILE) if path.exists()), None)
+    return next(filter(_may_exist, (find_user_settings_file(), SYSTEM_SETTINGS_FILE)), None)
+
+
+def _may_exist(path: Path) -> bool:
+    """Return True if there is a file, or if its folder may not be searched: `load_settings` then gives the reason."""
+    try:
+        return path.exists()
+    except PermissionError:
+        return True
 
 
 def find_user_settings_file() -> Path:

@@ -233,7 +233,7 @@ class SettingsEditor:
         """Return the fields whose settings in the file differ from those of the running program."""
         try:
             stored = load_settings(self.path if self.path.exists() else None)
-        except SettingsError:
+        except (SettingsError, OSError):
             return ()
         return tuple(
             field

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tomllib
 from pathlib import Path
@@ -18,6 +19,7 @@ from device.settings import (
     parse_settings,
 )
 from device.settings_document import read_default_text
+from device.settings_editor import SettingsEditor, SettingsFile
 from device.storage.picture_limits import PictureLimits
 from engine.board import layout_names
 from engine.rules import ChallengeRule
@@ -240,3 +242,18 @@ def test_limit_of_the_pictures_out_of_range_is_refused(line: str) -> None:
         SettingsError, match=r"line 2: data\.pictures_\w+: -?\d+ is not allowed here. Choose a number from 0 to"
     ):
         parse_settings(f"[data]\n{line}")
+
+
+def test_settings_file_in_a_folder_that_may_not_be_searched_is_not_taken_for_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deny(path: Path, **_: object) -> os.stat_result:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr(Path, "stat", deny)
+    file = find_settings_file()
+    assert file == tmp_path / "tilekeeper" / "settings.toml"
+    with pytest.raises(SettingsError, match="cannot be read"):
+        load_settings(file)
+    assert SettingsEditor(SettingsFile(file), Settings()).list_pending() == ()
