@@ -54,10 +54,10 @@ def make_enrolment_rows(letters: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """
     tiles = [*letters, BLANK] if BLANK not in letters else list(letters)
     if not letters or len(set(tiles)) != len(tiles):
-        raise ValueError("a lesson needs each letter of the tile set once")
+        raise ValueError("an enrolment layout needs each letter of the tile set once")
     row_length = max(_PREFERRED_TILES_PER_ROW, ceil(len(tiles) / len(_TILE_ROWS)))
     if row_length > BOARD_SIZE:
-        raise ValueError(f"a lesson has room for {BOARD_SIZE * len(_TILE_ROWS)} tiles, got {len(tiles)}")
+        raise ValueError(f"an enrolment layout has room for {BOARD_SIZE * len(_TILE_ROWS)} tiles, got {len(tiles)}")
     tile_rows = [tiles[start : start + row_length] for start in range(0, len(tiles), row_length)]
     board = [[EMPTY] * BOARD_SIZE for _ in range(BOARD_SIZE)]
     left = (BOARD_SIZE - row_length) // 2

@@ -20,13 +20,13 @@ def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistor
 
     Tiles that a player has named or corrected are not changed.
     """
-    told = find_told_squares(game)
+    confirmed = find_confirmed_squares(game)
     contradictions = history.find_contradictions(game.board)
     is_cleared = sum(symbol == EMPTY for symbol in contradictions.values()) > _MAX_REMOVED_TILES
     wrong = {
         square: symbol
         for square, symbol in contradictions.items()
-        if square not in told
+        if square not in confirmed
         and not (is_cleared and symbol == EMPTY)
         and reading.squares[square].probability(symbol) > MIN_CLEAR_PROBABILITY
     }
@@ -39,7 +39,7 @@ def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistor
     return tuple(found)
 
 
-def find_told_squares(game: Game) -> frozenset[Square]:
+def find_confirmed_squares(game: Game) -> frozenset[Square]:
     """Return the squares whose tile a player has named or corrected."""
     return frozenset(
         event.square

@@ -30,7 +30,7 @@ from engine.inference.alignment import MIN_AGREEMENT, MIN_TILES_IN_SIGHT, align_
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, is_consistent
 from engine.inference.explain import infer_play
 from engine.inference.hypotheses import replace_last_play
-from engine.inference.misread_tiles import find_misread_tiles, find_told_squares
+from engine.inference.misread_tiles import find_confirmed_squares, find_misread_tiles
 from engine.inference.placements import tile_from_face
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from engine.state import TurnKind, find_withdrawn_turn
@@ -138,7 +138,7 @@ def check_letters(proposal: Proposal) -> Iterator[Finding]:
         *proposal.reading_history.find_contradictions(game.board),
         *proposal.question_history.squares,
         *find_open_squares(game),
-        *find_told_squares(game),
+        *find_confirmed_squares(game),
     }
     after = proposal.game_after.board  # the events may move or replace old tiles
     squares = {*game.board.occupied_squares()}.intersection(after.occupied_squares()) - known

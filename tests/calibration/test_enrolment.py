@@ -34,7 +34,7 @@ def test_tiles_are_asked_for_in_the_order_that_the_page_likes() -> None:
 
 @pytest.mark.parametrize("letters", [(), ("A", "A"), tuple(chr(0x400 + k) for k in range(90))])
 def test_what_cannot_be_laid_out_is_refused(letters: tuple[str, ...]) -> None:
-    with pytest.raises(ValueError, match="lesson"):
+    with pytest.raises(ValueError, match="enrolment layout"):
         make_enrolment_rows(letters)
 
 
