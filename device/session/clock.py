@@ -185,7 +185,8 @@ class ClockKeeper:
         text = serialise_clock(self._clock, self._now(), paused=self.paused)
         with log_store_errors("the clock is not saved"):
             self._store.save_note(self._log.number, NOTE_NAME, text)
-            self._saved_pause = self.paused
+            if not self._has_clock:  # the thread that saves a running clock must change nothing
+                self._saved_pause = self.paused
 
     def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
         """Return the `ClockRead` events to record with `events`; none if `events` contains no turn.

@@ -53,4 +53,4 @@ def thread_guard(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadGuard]:
     for guarded in GUARDED_CLASSES:
         guard.install(monkeypatch, guarded)
     yield guard
-    assert guard.violations == []
+    assert guard.violations == [], guard.violations
