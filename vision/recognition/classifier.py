@@ -261,10 +261,11 @@ class SquareClassifier:
             foreign_p[cell] = p * (tile_p >= _CONFIG.min_voter_p)
         refined_p = self._refine(table, letters_p, alphabet, square_side(corners))
         fused_p = fuse_predictions(squares.kinds_p, table.poses.cells, refined_p, squares.board, squares.colours)
+        poses = table.poses.poses_by_square()
         return ClassifiedBoard(
-            squares_p=doubt_shared_tiles(fused_p, table.poses),
+            squares_p=doubt_shared_tiles(fused_p, poses),
             orientation=orientation,
-            views=BoardViews(squares.board, squares.tops, table.poses.poses_by_square()),
+            views=BoardViews(squares.board, squares.tops, poses),
             kinds_p=squares.kinds_p,
             kinds=squares.kinds,
             clear_tiles=table.select(np.flatnonzero(is_clear).tolist()),

@@ -11,21 +11,21 @@ import numpy as np
 
 from vision.geometry import Floats
 from vision.recognition.letters import NO_TILE_CLASS
-from vision.recognition.views import TilePoses
 
 _MIN_TILE_DISTANCE_SQUARES: Final = 0.6
 """Minimum distance between the centres of two neighbouring tiles, in squares; at a smaller distance, they are one tile.
 The side of a tile is about 0.9 of a square."""
 
 
-def doubt_shared_tiles(squares_p: Floats, poses: TilePoses) -> Floats:
+def doubt_shared_tiles(squares_p: Floats, poses: Floats) -> Floats:
     """Return the class probabilities with doubt on two neighbouring squares that show the same tile.
 
-    `squares_p` `(15, 15, classes + 1)` are the class probabilities, and `poses` the positions of the tiles. Each of the
-    two squares is as probably empty as not, because it is not clear to which of them the tile belongs.
+    `squares_p` `(15, 15, classes + 1)` are the class probabilities, and `poses` `(15, 15, 3)` is the result of
+    `TilePoses.poses_by_square`. Each of the two squares is as probably empty as not, because it is not clear to which
+    of them the tile belongs.
     """
     is_tile = ~np.isin(squares_p.argmax(axis=2), (NO_TILE_CLASS, squares_p.shape[2] - 1))
-    centres = poses.poses_by_square()[:, :, :2] + np.indices(is_tile.shape)[::-1].transpose(1, 2, 0)
+    centres = poses[:, :, :2] + np.indices(is_tile.shape)[::-1].transpose(1, 2, 0)
     is_shared = np.zeros_like(is_tile)
     for near, far in ((np.s_[:, :-1], np.s_[:, 1:]), (np.s_[:-1], np.s_[1:])):
         distance = np.linalg.norm(centres[far] - centres[near], axis=2)

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from vision.recognition.letters import NO_TILE_CLASS
 from vision.recognition.shared_tiles import doubt_shared_tiles
-from vision.recognition.views import TilePoses
 
 LEFT, RIGHT = (7, 7), (7, 8)
 LETTER, CLASS_COUNT = 5, 30
@@ -18,7 +17,8 @@ def doubt_pair(shift: float) -> NDArray[np.float64]:
     squares_p = np.zeros((15, 15, CLASS_COUNT + 1))
     squares_p[:, :, NO_TILE_CLASS] = 1
     squares_p[7, 7:9] = np.eye(CLASS_COUNT + 1)[LETTER]
-    poses = TilePoses(np.zeros((448, 448), np.uint8), [LEFT, RIGHT], np.array([[shift, 0, 0], [-shift, 0, 0]]))
+    poses = np.zeros((15, 15, 3))
+    poses[LEFT], poses[RIGHT] = (shift, 0, 0), (-shift, 0, 0)
     return doubt_shared_tiles(squares_p, poses)
 
 
