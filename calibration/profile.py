@@ -9,16 +9,15 @@ from pathlib import Path
 
 from calibration.profile_file import ProfileFileError, ProtectedProfileError, load_examples, pack_examples
 from calibration.tile_examples import Example, TileClassifier, TileExamples
+from engine.board import SQUARES
 from engine.errors import TilekeeperError
 from engine.messages import make_message
-from engine.reading import BOARD_SIZE, EMPTY, HIDDEN
+from engine.reading import EMPTY, HIDDEN
 from vision.geometry import Floats, Image
 from vision.recognition.letters import LetterNet
 from vision.recognition.reader import PhotoReader, PhotoReading
 from vision.recognition.views import BoardViews
 from vision.tracking import BoardTracker
-
-_SQUARE_COUNT = BOARD_SIZE * BOARD_SIZE
 
 
 class ProfileError(TilekeeperError):
@@ -61,8 +60,8 @@ class TableProfile:
         example replaces one from the same game and square. Raises ValueError for rows of another size.
         """
         faces = [face for row in rows for face in row]
-        if len(faces) != _SQUARE_COUNT:
-            raise ValueError(f"a board has {_SQUARE_COUNT} squares, got {len(faces)}")
+        if len(faces) != len(SQUARES):
+            raise ValueError(f"a board has {len(SQUARES)} squares, got {len(faces)}")
         tiles = {square: face for square, face in enumerate(faces) if face not in (EMPTY, HIDDEN)}
         with self._lock:
             self._tile_examples.learn(views, tiles, source)

@@ -12,9 +12,9 @@ from typing import Any, Final
 import numpy as np
 
 from calibration.tile_examples import MAX_EXAMPLES, Example
+from engine.board import SQUARES
 from engine.errors import TilekeeperError
 from engine.messages import make_message
-from engine.reading import BOARD_SIZE
 from vision.recognition.views import CROP_SIDE_PX
 
 _VERSION: Final = 1
@@ -23,10 +23,9 @@ _MAX_UNPACKED_BYTES: Final = 4_000_000
 """Maximum uncompressed size of a profile file in bytes; a full profile is much smaller."""
 _MAX_SOURCE_CHARS: Final = 24
 """Maximum length of a game's name in the file, in characters; longer names are cut off."""
-_SQUARE_COUNT: Final = BOARD_SIZE * BOARD_SIZE
 _EMPTY_BOARD_ARRAYS: Final = {
-    "colours": np.zeros((_SQUARE_COUNT, 3), np.float32),
-    "times": np.zeros(_SQUARE_COUNT, np.uint8),
+    "colours": np.zeros((len(SQUARES), 3), np.float32),
+    "times": np.zeros(len(SQUARES), np.uint8),
     "record": np.array(0.0),
 }
 """Arrays of zeros for the colours of empty squares; earlier releases load only profile files with these arrays."""
@@ -103,7 +102,7 @@ def _from_arrays(arrays: Mapping[str, Any]) -> tuple[Example, ...]:
         and crops.dtype == np.uint8
         and symbols.dtype.kind == sources.dtype.kind == "U"
         and symbols.shape == sources.shape == squares.shape == (count,)
-        and (squares < _SQUARE_COUNT).all()
+        and (squares < len(SQUARES)).all()
     )
     if not fits:
         raise ValueError("its parts do not fit together")
