@@ -40,6 +40,7 @@ from device.settings_document import (
     prepare_document,
     read_default_text,
 )
+from device.storage.files import may_exist
 from device.storage.picture_limits import PictureLimits
 from engine.board import layout_names
 from engine.errors import RulesError, TilekeeperError
@@ -223,16 +224,11 @@ class Settings(_Section, frozen=True):
 
 
 def find_settings_file() -> Path | None:
-    """Return the path of the settings file of this user or of this machine, or None if there is neither."""
-    return next(filter(_may_exist, (find_user_settings_file(), SYSTEM_SETTINGS_FILE)), None)
+    """Return the path of the settings file of this user or of this machine, or None if there is neither.
 
-
-def _may_exist(path: Path) -> bool:
-    """Return True if there is a file, or if its folder may not be searched: `load_settings` then gives the reason."""
-    try:
-        return path.exists()
-    except PermissionError:
-        return True
+    If the folder of the file may not be searched, the path is returned, too: `load_settings` then gives the reason.
+    """
+    return next(filter(may_exist, (find_user_settings_file(), SYSTEM_SETTINGS_FILE)), None)
 
 
 def find_user_settings_file() -> Path:

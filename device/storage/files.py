@@ -18,6 +18,15 @@ _PART_SUFFIX = ".part"
 _log = logging.getLogger(__name__)
 
 
+def may_exist(path: Path) -> bool:
+    """Return False if there certainly is no file; one in a folder that may not be searched may exist."""
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
+    return True
+
+
 def write_file(path: Path, data: bytes, mode: int = 0o644, *, sync: bool = True) -> None:
     """Write a file completely or not at all, even if the power fails. Raises `OSError`.
 

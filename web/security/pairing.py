@@ -28,12 +28,12 @@ from flask import request, session
 
 from device.catalogue import get_text
 from device.player_names import clean_name
+from device.storage.files import may_exist
 from engine.errors import TilekeeperError
 from engine.limits import MAX_PAIRED_CLIENTS
 from web.security.pairing_file import (
     PairedClient,
     PairingData,
-    is_missing,
     load_pairing_data,
     make_pairing_data,
     save_pairing_data,
@@ -106,7 +106,7 @@ class Pairing:
         self._rate_limiter = PairingRateLimiter()
         self._open_until = float("-inf")
         """Time (s, `clock`) until which one device may pair without a code, because of a press on the panel."""
-        is_first_start = file is not None and is_missing(file)
+        is_first_start = file is not None and not may_exist(file)
         self._first_pairing_until = clock() + FIRST_PAIRING_S if is_first_start else float("-inf")
         """Time (s, `clock`) until which the first phone on the table's own Wi-Fi may pair without a code."""
         self._is_on_hotspot = is_on_hotspot
@@ -333,7 +333,7 @@ class Pairing:
             data, is_intact = load_pairing_data(self._file)
         self._key = data.key
         self._clients = {client.id: client for client in data.clients}
-        if self._file is not None and (not is_intact or is_missing(self._file)):
+        if self._file is not None and not (is_intact and may_exist(self._file)):
             with self._change():
                 self._save()
         if not is_intact:

@@ -51,15 +51,6 @@ def make_pairing_data() -> PairingData:
     return PairingData(secrets.token_hex(KEY_BYTES))
 
 
-def is_missing(path: Path) -> bool:
-    """Return True if there certainly is no file; a folder that may not be searched may contain it."""
-    try:
-        path.stat()
-    except OSError as error:
-        return isinstance(error, FileNotFoundError)
-    return False
-
-
 def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
     """Return the content of the file, and True unless the file is damaged.
 
