@@ -26,8 +26,8 @@ This happens, for example, at dusk or when a lamp is switched on.
 """
 FRAME_TIMEOUT_S = 2.0
 """Time without a picture, in seconds; if it is exceeded, a live camera counts as stalled."""
-RETRY_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
-"""Seconds before each attempt to open a lost camera again; the last value is repeated."""
+REOPEN_DELAYS_S = (0.25, 0.5, 1.0, 2.0, 4.0)
+"""Seconds before each attempt to open a camera again that stopped sending pictures; the last value is repeated."""
 DEFAULT_MAINS_HZ = 50
 """Frequency of the mains in Hz; 60 in North America and some other countries."""
 

@@ -22,7 +22,7 @@ from device.cameras.base import (
     CLOSED_MESSAGE,
     DEFAULT_MAINS_HZ,
     FRAME_TIMEOUT_S,
-    RETRY_DELAYS_S,
+    REOPEN_DELAYS_S,
     STALLED_MESSAGE,
     BlackPictureError,
     CameraError,
@@ -108,7 +108,7 @@ class PiCamera(Closeable):
         self._last_capture = clock()
         self._closed = False
         self._brightness = 0.0
-        self._backoff = Backoff(RETRY_DELAYS_S)
+        self._backoff = Backoff(REOPEN_DELAYS_S)
         self._next_try = 0.0
         self._camera: Any = None
         self._open()

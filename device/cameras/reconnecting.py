@@ -10,7 +10,8 @@ from contextlib import suppress
 from device.cameras.base import CLOSED_MESSAGE, AutoExposureCamera, Camera, CameraError, Frame
 from device.system.backoff import Backoff
 
-RETRY_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
+CONNECT_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
+"""Seconds before each attempt to open a camera that is not connected; the last value is repeated."""
 
 
 class ReconnectingCamera:
@@ -28,7 +29,7 @@ class ReconnectingCamera:
         self._lock = threading.Lock()
         self._camera: Camera | None = None
         self._closed = False
-        self._backoff = Backoff(RETRY_DELAYS_S)
+        self._backoff = Backoff(CONNECT_DELAYS_S)
         self._next_try = clock()
         self.trouble = ""
         """The reason why the camera is not open, on one line; empty if the camera is open."""

@@ -14,7 +14,7 @@ from device.cameras.base import (
     BLACK_MESSAGE,
     CLOSED_MESSAGE,
     FRAME_TIMEOUT_S,
-    RETRY_DELAYS_S,
+    REOPEN_DELAYS_S,
     STALLED_MESSAGE,
     BlackPictureError,
     CameraError,
@@ -131,7 +131,7 @@ class StreamCamera(Closeable):
             return self._retrieved
 
     def _run(self, capture: cv2.VideoCapture | None) -> None:
-        backoff, frame_count = Backoff(RETRY_DELAYS_S), 0
+        backoff, frame_count = Backoff(REOPEN_DELAYS_S), 0
         while not self._closing.is_set():
             if capture is not None and capture.grab() and self._keep_frame(capture):
                 backoff.reset()

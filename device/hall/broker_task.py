@@ -16,7 +16,8 @@ from device.system.periodic import PeriodicTask
 
 _log = logging.getLogger(__name__)
 
-RETRY_DELAYS_S = (1.0, 2.0, 5.0, 10.0, 30.0)
+RECONNECT_DELAYS_S = (1.0, 2.0, 5.0, 10.0, 30.0)
+"""Seconds before each attempt to connect to the broker again; the last value is repeated."""
 
 
 class BrokerTask(Closeable):
@@ -29,7 +30,7 @@ class BrokerTask(Closeable):
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
         self._reported = ""
-        self._backoff = Backoff(RETRY_DELAYS_S)
+        self._backoff = Backoff(RECONNECT_DELAYS_S)
         self._closing = threading.Event()
         self._bell, self._wake_up = socket.socketpair()
         self._bell.setblocking(False)

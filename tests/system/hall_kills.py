@@ -72,7 +72,7 @@ class Kills:
 
 def play_table(path: Path, settings: HallSettings, seed: int, end: Path) -> None:
     """Play at one table until the file `end` exists, and publish until the process is killed."""
-    broker_task.RETRY_DELAYS_S = (0.05, 0.2)
+    broker_task.RECONNECT_DELAYS_S = (0.05, 0.2)
     rng, board = random.Random(seed), TextTable()
     with GameStore(path) as store, TableSession(board, board, store, WORDS) as session:
         with suppress(CommandRefusedError):  # there is no game, or it has ended

@@ -131,7 +131,7 @@ def test_controls_of_an_unplugged_camera_are_skipped(tmp_path: Path) -> None:
 
 def test_camera_that_was_unplugged_gets_its_controls_again(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver()
-    monkeypatch.setattr("device.cameras.stream.RETRY_DELAYS_S", (0.01, 0.01))
+    monkeypatch.setattr("device.cameras.stream.REOPEN_DELAYS_S", (0.01, 0.01))
     with open_usb(driver, device, monkeypatch, mains_hz=60) as camera:
         camera.settle()
         driver.values = dict.fromkeys(driver.values, 0)  # a camera that is plugged in has forgotten everything

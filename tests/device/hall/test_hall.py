@@ -205,7 +205,7 @@ def test_events_of_an_outage_are_sent_after_it(
     subscribe: Callable[[], list[tuple[str, dict[str, object]]]],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("device.hall.broker_task.RETRY_DELAYS_S", (0.3,))
+    monkeypatch.setattr("device.hall.broker_task.RECONNECT_DELAYS_S", (0.3,))
     reports: list[str] = []
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
@@ -271,7 +271,7 @@ def test_table_reaches_a_broker_with_its_own_certificate(
 def test_foreign_certificate_is_reported_once(
     playing: TableSession, make_broker: MakeBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.hall.broker_task.RETRY_DELAYS_S", (0.05,))
+    monkeypatch.setattr("device.hall.broker_task.RECONNECT_DELAYS_S", (0.05,))
     broker, reports = make_broker(with_tls=True), list[str]()
     foreign = make_certificate(tmp_path, "foreign")
     with GameStore(tmp_path / "other.db") as store:
@@ -286,7 +286,7 @@ def test_foreign_certificate_is_reported_once(
 def test_delay_of_the_next_attempt_is_reset_without_events(
     session: TableSession, broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.hall.broker_task.RETRY_DELAYS_S", (0.3, 0.3, 2 * PATIENCE_S))
+    monkeypatch.setattr("device.hall.broker_task.RECONNECT_DELAYS_S", (0.3, 0.3, 2 * PATIENCE_S))
     begun = time.monotonic()
     with GameStore(tmp_path / "other.db") as store, HallPublisher(session, store, broker.settings(), print):
         for _ in range(3):

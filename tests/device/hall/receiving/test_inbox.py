@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from device.hall.broker_task import RETRY_DELAYS_S, BrokerTask
+from device.hall.broker_task import RECONNECT_DELAYS_S, BrokerTask
 from device.hall.messages import TableStatus, make_status_message
 from device.hall.receiving.hall_state import MAX_TABLES, HallState, TooManyTablesError, apply_status
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, BadMessageError, decode_message
@@ -234,5 +234,5 @@ class FullDisk(BrokerTask):
 
 def test_full_disk_lets_the_hall_try_again_less_often(caplog: pytest.LogCaptureFixture) -> None:
     with FullDisk(print) as task:
-        assert [task._serve_connection() for _ in range(3)] == list(RETRY_DELAYS_S[:3])
+        assert [task._serve_connection() for _ in range(3)] == list(RECONNECT_DELAYS_S[:3])
     assert not any(record.exc_info for record in caplog.records)

@@ -33,7 +33,7 @@ from tests.support.waiting import PATIENCE_S, until
 
 @pytest.fixture(autouse=True)
 def short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("device.hall.broker_task.RETRY_DELAYS_S", (0.05,))
+    monkeypatch.setattr("device.hall.broker_task.RECONNECT_DELAYS_S", (0.05,))
 
 
 def agrees(hall: HallReceiver, session: TableSession, name: str = "7") -> bool:
