@@ -209,19 +209,39 @@ class Database:
     def _check_file(self) -> None:
         """Write the file again if it was deleted, because writes to the open file would be lost.
 
-        Raises `StoreError` if this fails, if the file was replaced by another one, or if its disk was removed.
+        Raises `StoreError` if this fails, if the file was replaced by another one, if its disk was removed, or if
+        another program owns the file now.
         """
         file_id, folder_id = _identify_file(self.path), _identify_file(str(Path(self.path).parent))
-        if not self._file_id or file_id == self._file_id:
+        if not self._file_id:
+            return
+        if file_id == self._file_id:
+            self._check_lock()
             return
         error = StoreError(get_text("store-deleted", self.path))
         is_disk_there = folder_id is not None and folder_id[0] == self._file_id[0]
         if file_id is not None or not is_disk_there or self._lock_file < 0:
             raise error
         try:
+            self._check_lock()
             self._write_again()
         except (sqlite3.Error, OSError, StoreError) as cause:
             raise error from cause
+
+    def _check_lock(self) -> None:
+        """Lock the file again if `FILE.lock` was deleted. Raises `StoreError`.
+
+        A new `FILE.lock` is that of another program, which may have changed the games that this program has in memory.
+        """
+        if self._lock_file < 0:
+            return
+        found, state = _identify_file(f"{self.path}.lock"), os.fstat(self._lock_file)
+        if found is None:
+            lock = lock_beside(self.path)
+            os.close(self._lock_file)
+            self._lock_file = lock
+        elif found != (state.st_dev, state.st_ino):
+            raise make_locked_error(self.path)
 
     def _write_again(self) -> None:
         """Write a deleted file again: SQLite can read it until it is closed. Raises `StoreError` and SQLite errors."""

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from device.storage.errors import StoreLockedError
 from device.storage.picture_limits import PictureLimits
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoreError
 from engine.events import from_json
@@ -363,6 +364,30 @@ def test_file_that_was_deleted_with_its_folder_is_reported(tmp_path: Path) -> No
         with pytest.raises(StoreError, match="was deleted while the table was running"):
             store.append_events(game, [{"n": 1}])
         assert len(store.read_events(game)) == 1, "the games can still be read and saved"
+
+
+def test_lock_that_was_deleted_is_taken_again_with_the_next_turn(tmp_path: Path) -> None:
+    path = tmp_path / "games.db"
+    with GameStore(path) as store:
+        game = store.begin_game(STARTED)
+        (tmp_path / "games.db.lock").unlink()
+        store.append_events(game, [{"n": 1}])
+        with pytest.raises(StoreLockedError):
+            GameStore(path)
+
+
+def test_second_owner_after_the_lock_was_deleted_does_not_get_the_turns_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "games.db"
+    with GameStore(path) as store:
+        game = store.begin_game(STARTED)
+        (tmp_path / "games.db.lock").unlink()
+        with GameStore(path) as other:
+            other.append_events(game, [{"n": 1}])
+            with pytest.raises(StoreLockedError):
+                store.append_events(game, [{"n": 2}])
+        with pytest.raises(StoreLockedError):
+            store.append_events(game, [{"n": 2}])
+        assert [event.body["n"] for event in store.read_events(game)] == [-1, 1]
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), Path.mkdir])
