@@ -319,7 +319,7 @@ class GameController:
         self.commit_events(result.events)
         self.note_entered_events(result.events, before)
         self.notices += tuple(map(make_finding_notice, result.notices))
-        self.open_question = question
+        self.open_question = question or self.open_question
 
     def note_entered_events(self, events: Sequence[Event], before: Game) -> None:
         """Handle recorded events that players have entered, who know the tiles; `before` is the game before them."""

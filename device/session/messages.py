@@ -265,6 +265,11 @@ class OpenQuestion:
         return counts and not self.stops_clock and not has_one_score
 
     @property
+    def is_challenge(self) -> bool:
+        """True if the players decide whether the words of a challenged play are valid."""
+        return self.stops_clock and not self.offers_wait
+
+    @property
     def is_about_player(self) -> bool:
         """True if the question asks whose turn it was. After the answer, another question about the turn may follow."""
         return self.finding is not None and self.finding.reason in (Reason.OUT_OF_TURN, Reason.PRESS_MISSED)

@@ -57,7 +57,7 @@ _TURN_TRANSITIONS: Mapping[Transition, tuple[Phase, ...]] = MappingProxyType(
         Transition.UNDO: _RESUMABLE_PHASES,  # the undo of a game's start leads to the game before
         Transition.REDO: (DRAWING, *_TURN_OR_CHALLENGE, ENDED),
         Transition.CORRECT: TURN_PHASES,  # a turn that is entered by hand may lead to a question
-        Transition.REVEAL_RACK: _TURN_OR_CHALLENGE,
+        Transition.REVEAL_RACK: TURN_PHASES,  # an open question may stay open
         Transition.PAUSE: (PAUSED,),
         Transition.END_GAME: (ENDED,),
     }

@@ -109,6 +109,6 @@ def _encode_question(log: GameLog, open_question: OpenQuestion, pictures: Pictur
         answer=write_message(question.answers[question.chosen]) if open_question.chosen_counts else "",
         events=[to_json(event) for event in make_deferral(log, open_question)],
         crop=pictures.get(question.picture) or b"",
-        is_challenge=open_question.stops_clock and not open_question.offers_wait,
+        is_challenge=open_question.is_challenge,
     )
     return msgspec.json.encode(stored).decode()

@@ -25,6 +25,7 @@ from device.session.background.profile_updater import ProfileUpdater
 from device.session.background.sight_monitor import find_sight_after_command
 from device.session.background.work import BackgroundWork
 from device.session.commands.base import CommandContext, QuestionCommand, QuestionEffect, TableCommand
+from device.session.commands.challenges import update_challenge_question
 from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import GameController
 from device.session.lookups import PlayPreview
@@ -273,6 +274,7 @@ class TableSession(Closeable):
             if controller.clock_keeper:
                 controller.clock_keeper.stop(pressed)
             command.run(self._context)
+            update_challenge_question(controller)
             self._background.check_removed_tiles()
         except CameraError as error:
             trouble = Trouble.NONE if isinstance(error, PictureNeededError) else Trouble.CAMERA

@@ -93,6 +93,23 @@ class TableCommand(msgspec.Struct, frozen=True):
         raise NotImplementedError
 
 
+def is_challenge_open(context: CommandContext) -> bool:
+    """Return True while the players decide a challenge. A correction of the challenged play does not decide it."""
+    question = context.controller.open_question
+    return question is not None and question.is_challenge
+
+
+def keep_unrecorded_question(context: CommandContext) -> QuestionEffect:
+    """Return what a command that changes no tiles does to the open question, which it does not answer.
+
+    The question stays open if nothing is recorded before the answer: it cannot be deferred, and its turn or challenge
+    would be lost.
+    """
+    question = context.controller.open_question
+    is_unrecorded = question is not None and not question.chosen_counts
+    return QuestionEffect.KEEP if is_unrecorded else QuestionEffect.DEFER
+
+
 class QuestionCommand(TableCommand, frozen=True, kw_only=True):
     """A command about the open question; `question_id` is the `id` of the question that the user saw.
 

@@ -90,6 +90,14 @@ def make_challenge_question(game: Game, play: Turn, words: WordList | None) -> O
     return OpenQuestion(question, tuple(answers), chosen_counts=False, stops_clock=True)
 
 
+def update_challenge_question(controller: GameController) -> None:
+    """Ask about the words and players that an undecided challenge has now, after a command may have corrected them."""
+    question = controller.open_question
+    if question is not None and question.is_challenge:
+        play = controller.game.challengeable_turn
+        controller.open_question = make_challenge_question(controller.game, play, controller.words) if play else None
+
+
 def decide_by_list(controller: GameController, play: Turn, words: WordList) -> None:
     """Record a challenge that the word list decides; the challenger is assumed to be the most likely player.
 

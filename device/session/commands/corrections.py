@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from typing import Annotated
 
 from msgspec import Meta
@@ -18,6 +19,8 @@ from device.session.commands.base import (
     Symbol,
     TableCommand,
     check_player,
+    is_challenge_open,
+    keep_unrecorded_question,
     parse_rack,
 )
 from device.session.commands.taken_blanks import ask_about_taken_blank, may_be_taken_blank
@@ -63,7 +66,9 @@ class CorrectSquare(TableCommand, frozen=True):
     symbol: Symbol
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is which tile is on this square."""
+        """Return `KEEP` during a challenge, and `CLOSE` if the open question is which tile is on this square."""
+        if is_challenge_open(context):
+            return QuestionEffect.KEEP
         return QuestionEffect.CLOSE if _is_in_question(context, self.square) else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
@@ -98,7 +103,9 @@ class NameBlank(TableCommand, frozen=True):
     letter: Annotated[str, Meta(max_length=8)]
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is which tile is on this square."""
+        """Return `KEEP` during a challenge, and `CLOSE` if the open question is which tile is on this square."""
+        if is_challenge_open(context):
+            return QuestionEffect.KEEP
         return QuestionEffect.CLOSE if _is_in_question(context, self.square) else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
@@ -145,6 +152,10 @@ class RevealRack(TableCommand, frozen=True):
     player: PlayerNumber
     letters: Annotated[str, Meta(max_length=60)]
 
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `KEEP` if nothing is recorded before the open question is answered."""
+        return keep_unrecorded_question(context)
+
     def run(self, context: CommandContext) -> None:
         """Record the letters; show a warning if the player's rack has another number of tiles.
 
@@ -181,12 +192,19 @@ class RenamePlayer(TableCommand, frozen=True):
     player: PlayerNumber
     new_name: Annotated[str, Meta(max_length=MAX_PLAYER_NAME_LENGTH)]
 
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `KEEP` if nothing is recorded before the open question is answered."""
+        return keep_unrecorded_question(context)
+
     def run(self, context: CommandContext) -> None:
         """Record the new name; refuse an empty name and a name that another player has."""
         controller = context.controller
         check_player(controller.game, self.player)
         before, after = controller.game.players[self.player], clean_name(self.new_name)
         controller.commit_events([PlayerRenamed(self.player, after)])
+        if (question := controller.open_question) is not None:
+            question = replace(question, question=question.question.with_names({before: after}))
+            controller.open_question = question
         controller.colours.save([(after, controller.colours.get(after) or controller.colours.get(before))])
 
 

@@ -16,6 +16,8 @@ from device.session.commands.base import (
     SmallNumber,
     TableCommand,
     check_player,
+    is_challenge_open,
+    keep_unrecorded_question,
 )
 from device.session.messages import convert_engine_errors, make_refusal
 from device.session.phases import Transition
@@ -108,8 +110,13 @@ class CorrectTurn(TurnCommand, frozen=True):
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
         """Return `CLOSE` if this correction answers the open question about a turn that the last press has recorded.
 
-        A correction of the score answers no question. One of the player does not say which tiles were placed.
+        A correction of the score answers no question. One of the player does not say which tiles were placed. During a
+        challenge, return `KEEP` unless the turn is no play any more.
         """
+        if self == CorrectTurn(self.number, score=self.score):
+            return keep_unrecorded_question(context)
+        if is_challenge_open(context) and self.kind in ("", "play"):
+            return QuestionEffect.KEEP
         before = context.controller.log.game_before_last_press
         is_earlier_turn = before is not None and self.number <= len(before.turns)
         is_play_kept = not (self.kind or self.at or self.word or self.count)

@@ -5,16 +5,19 @@ The outcome of a challenge, entered by hand, defers it, too.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from device.session.commands.base import TableCommand
-from device.session.commands.corrections import CorrectSquare, NameBlank
+from device.session.commands.corrections import CorrectSquare, NameBlank, RenamePlayer, RevealRack
 from device.session.commands.games import StartGame, Undo
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
 from device.session.commands.turn_corrections import CorrectTurn
-from device.session.commands.turns import DecideChallenge, EndTurn, EnterBoard
+from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
+from device.storage.store import GameStore
 from engine.reading import BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, play, rows, totals
 from tests.support.waiting import PATIENCE_S
@@ -122,3 +125,59 @@ def test_blank_that_is_named_later_answers_the_question(playing: TableSession, t
     state = play(playing, table, H_RN, FARM)
     assert state.open_questions
     assert not playing.submit(NameBlank("G8", "O")).result(PATIENCE_S).open_questions
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        RenamePlayer(1, "Zoe"),
+        RevealRack(0, "E"),
+        CorrectTurn(1, score=20),
+        CorrectTurn(1, player=1),
+        NameBlank("G8", "O"),
+    ],
+    ids=["name", "rack", "score", "player", "blank"],
+)
+def test_correction_during_a_challenge_keeps_its_question(table: TextTable, path: Path, command: TableCommand) -> None:
+    with GameStore(path) as store, TableSession(table, table, store) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play(session, table, H_RN)
+        session.submit(ChallengePlay()).result(PATIENCE_S)
+        state = session.submit(command).result(PATIENCE_S)
+        assert state.question is not None and state.question.key == "good-words"
+        state = session.submit(AnswerQuestion(1)).result(PATIENCE_S)
+        assert [turn.kind for turn in state.turns] == ["play", "withdrawn"]
+
+
+def test_question_of_a_challenge_has_the_corrected_words_and_names(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store, TableSession(table, table, store) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play(session, table, ("HOBN", 7, 5, True))
+        session.submit(ChallengePlay()).result(PATIENCE_S)
+        session.submit(CorrectSquare("H8", "R")).result(PATIENCE_S)
+        question = session.submit(RenamePlayer(0, "Zoe")).result(PATIENCE_S).question
+        assert question is not None and "HORN" in question.text and "Zoe" in question.answers[1]
+
+
+def test_turn_that_is_removed_during_its_challenge_is_not_asked_about(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store, TableSession(table, table, store) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play(session, table, HORN)
+        play(session, table, HORN, FARM)
+        session.submit(ChallengePlay()).result(PATIENCE_S)
+        state = session.submit(CorrectTurn(2, kind="none")).result(PATIENCE_S)
+        assert state.question is None and [turn.word for turn in state.turns] == ["HORN"]
+
+
+@pytest.mark.parametrize("command", [RenamePlayer(1, "Zoe"), CorrectTurn(1, score=20)], ids=["name", "score"])
+def test_correction_of_no_tiles_keeps_a_question_before_which_nothing_is_recorded(
+    playing: TableSession, table: TextTable, command: TableCommand
+) -> None:
+    play(playing, table, HORN)
+    table.lay(HORN, FARM)
+    asked = playing.submit(EndTurn(), seat=0).result(PATIENCE_S).question
+    state = playing.submit(command).result(PATIENCE_S)
+    assert asked is not None and state.question is not None and state.question.key == asked.key
+    assert (state.players[1].name in state.question.answers[1]) and len(state.turns) == 1
+    state = playing.submit(AnswerQuestion(1)).result(PATIENCE_S)
+    assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "FA.M")]
