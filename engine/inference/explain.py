@@ -87,7 +87,7 @@ class Explanation:
 
 
 class Doubt(Enum):
-    """Reason for the question of an inference."""
+    """Reason for an `InferenceQuestion`."""
 
     OTHER_BOARD = auto()  # the reading does not match the board of this game
     NO_PLAY = auto()  # the new tiles are no legal play
@@ -103,19 +103,28 @@ class Doubt(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class InferenceQuestion:
+    """A question to the players about the explanations of a reading.
+
+    `doubt` is the reason for the question, and `squares` are the squares that are in doubt.
+    """
+
+    doubt: Doubt
+    text: str
+    squares: tuple[Square, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Inference:
     """The result of `infer_play`: at least one explanation of the reading, the most likely explanation first.
 
     `question` is a question to the players if two explanations are nearly equally likely or no explanation fits,
-    otherwise None. `doubt` is the reason for this question, and `doubtful_squares` are its squares. Pass `history` to
-    the next call of `infer_play`: a misread old tile is then corrected as soon as later readings contradict the
-    recorded letter.
+    otherwise None. Pass `history` to the next call of `infer_play`: a misread old tile is then corrected as soon as
+    later readings contradict the recorded letter.
     """
 
     explanations: tuple[Explanation, ...]
-    question: str | None
-    doubt: Doubt | None
-    doubtful_squares: tuple[Square, ...]
+    question: InferenceQuestion | None
     history: ReadingHistory
 
     @property
@@ -127,6 +136,11 @@ class Inference:
     def events(self) -> tuple[Event, ...]:
         """The events of the most likely explanation."""
         return self.best.events
+
+    @property
+    def doubtful_squares(self) -> tuple[Square, ...]:
+        """The squares of the question; empty if there is no question."""
+        return self.question.squares if self.question else ()
 
     @property
     def is_certain(self) -> bool:
@@ -173,9 +187,9 @@ def infer_play(
     corrections = _select_possible(game, [event for event in misread if event.square in correctable_squares])
     ranked = generate_hypotheses(game, evidence, corrections)
     explanations = _explain_hypotheses(game, ranked, evidence)
-    doubt, question, doubtful_squares = _find_question(game, explanations, evidence)
+    question = _find_question(game, explanations, evidence)
     history = _update_history(history, evidence, game, explanations[0])
-    return Inference(explanations, question, doubt, doubtful_squares, history)
+    return Inference(explanations, question, history)
 
 
 def _select_possible(game: Game, corrections: Sequence[SquareCorrected]) -> list[SquareCorrected]:
@@ -194,8 +208,8 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
     text = make_message("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
     why = "{0}. Check that the camera sees the whole board, and that no tile has moved."
-    question = make_message("strange-board-why", why, text)
-    return Inference((nothing,), question, Doubt.OTHER_BOARD, missing, history)
+    question = InferenceQuestion(Doubt.OTHER_BOARD, make_message("strange-board-why", why, text), missing)
+    return Inference((nothing,), question, history)
 
 
 def _explain_hypotheses(before: Game, ranked: Sequence[Hypothesis], evidence: Evidence) -> tuple[Explanation, ...]:
@@ -253,10 +267,8 @@ def _find_covered_squares(before: Game, hypothesis: Hypothesis, evidence: Eviden
     return tuple(sorted(s for s in ends if squares[s].probability(HIDDEN) > _MIN_COVERED_PROBABILITY))
 
 
-def _find_question(
-    before: Game, explanations: Sequence[Explanation], evidence: Evidence
-) -> tuple[Doubt | None, str | None, tuple[Square, ...]]:
-    """Return the doubt, the question to the players and its squares: None, None and () if nothing is unclear."""
+def _find_question(before: Game, explanations: Sequence[Explanation], evidence: Evidence) -> InferenceQuestion | None:
+    """Return the question to the players, or None if nothing is unclear."""
     best, rival = explanations[0], None
     if len(explanations) > 1 and _estimate_certainty(before, best, evidence) < MIN_CERTAINTY:
         rival = explanations[1]
@@ -265,8 +277,9 @@ def _find_question(
     if rival:
         doubtful.update(best.game.board.differences(rival.game.board))
     if not (doubtful or rival or _is_confirmation_needed(best)):
-        return None, None, ()
-    return *_make_question(best, rival, alarms), tuple(sorted(doubtful))
+        return None
+    doubt, text = _choose_doubt(best, rival, alarms)
+    return InferenceQuestion(doubt, text, tuple(sorted(doubtful)))
 
 
 def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> float:
@@ -316,8 +329,8 @@ def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, b
     return replace(history, log_likelihoods=log_likelihoods).with_false_readings(evidence, after)
 
 
-def _make_question(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> tuple[Doubt, str]:
-    """Return the most urgent doubt about an unclear reading, and the question to the players.
+def _choose_doubt(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> tuple[Doubt, str]:
+    """Return the most urgent doubt about an unclear reading, and the text of its question.
 
     `rival` is an explanation nearly as likely as `best`, or None. `alarms` are the squares of surplus, missing and
     moved tiles.

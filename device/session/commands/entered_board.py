@@ -43,7 +43,7 @@ def match_entered_board(inference: Inference, reading: BoardReading) -> Inferenc
     inference = replace(inference, explanations=exact)
     has_one_play = len(filter_plays(exact[0].events)) <= 1
     is_likely = exact[0].likelihood >= MIN_ENTERED_CERTAINTY * sum(one.likelihood for one in exact)
-    return replace(inference, question=None, doubtful_squares=()) if has_one_play and is_likely else inference
+    return replace(inference, question=None) if has_one_play and is_likely else inference
 
 
 def drop_answered_question(decision: Decision, named_blanks: Sequence[BlankNamed]) -> Decision:

@@ -24,7 +24,7 @@ from engine.descriptions import describe_events
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, SquareCorrected, filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
-from engine.inference.explain import Doubt, Explanation, Inference, infer_play
+from engine.inference.explain import Doubt, Explanation, Inference, InferenceQuestion, infer_play
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.inference.hypotheses import replace_last_play
 from engine.lexicon import WordList, find_deciding_words
@@ -194,7 +194,8 @@ def _extend_history(
     history, question = context.question_history, decision.open_question
     if question is not None and question.finding is not None:
         history = history.with_finding(question.finding)
-    if inference.doubt is Doubt.TILE_LOST and not _is_board_wrong(decision):
+    is_tile_lost = inference.question is not None and inference.question.doubt is Doubt.TILE_LOST
+    if is_tile_lost and not _is_board_wrong(decision):
         history = replace(history, squares=history.squares | {*inference.best.missing_squares})
     reading = align_reading(game, reading) or reading
     history = history.without_confirmed(game.board, reading)
@@ -259,14 +260,14 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
     if is_pass and not has_other_tiles and _find_hidden_squares(game, reading):
         return _decide_without_play(game, reading, corrections)  # a play may be hidden; an old tile may be, too
     likely = _list_likely_explanations(inference)
-    answers = _collect_answers(game, inference.question, inference.doubt, likely)
+    answers = _collect_answers(game, inference.question, likely)
     events = next(iter(answers.values()))
     if len(answers) == 1:
-        return Decision(events, warning=inference.question)
+        return Decision(events, warning=inference.question.text)
     question = Question(
-        format_sentence(_shorten_question(inference.question, inference.doubt, likely, len(answers))),
+        format_sentence(_choose_question_text(inference.question, likely, len(answers))),
         tuple(map(format_sentence, answers)),
-        squares=inference.doubtful_squares,
+        squares=inference.question.squares,
     )
     if len(answers) == len(likely):  # an answer that is no explanation has no board
         boards = [explanation.game.board for explanation in likely]
@@ -275,7 +276,7 @@ def _decide_by_inference(game: Game, inference: Inference, reading: BoardReading
 
 
 def _collect_answers(
-    game: Game, question: str, doubt: Doubt | None, likely: Sequence[Explanation]
+    game: Game, question: InferenceQuestion, likely: Sequence[Explanation]
 ) -> dict[str, tuple[Event, ...]]:
     """Return the events of each answer to the question of an inference, by the text of the answer.
 
@@ -290,23 +291,23 @@ def _collect_answers(
         for events in (*list_other_orders(game, explanation.events), *filter(None, others)):
             answers.setdefault(_describe_events(game, events), events)
     if best.leftover_squares and not best.events and not best.is_uncleared:
-        answers = {question: (), **answers}
-    is_unusual = doubt is Doubt.UNUSUAL_TURN or len(filter_plays(best.events)) > 1
+        answers = {question.text: (), **answers}
+    is_unusual = question.doubt is Doubt.UNUSUAL_TURN or len(filter_plays(best.events)) > 1
     if len(answers) == 1 and (best.covered_squares or is_unusual):
         answers[get_text("answer-look-again")] = ()
     return answers
 
 
-def _shorten_question(question: str, doubt: Doubt | None, likely: Sequence[Explanation], answer_count: int) -> str:
-    """Return the question, without its list of explanations if the list is long, or a general one if it lacks answers.
+def _choose_question_text(question: InferenceQuestion, likely: Sequence[Explanation], answer_count: int) -> str:
+    """Return the text of the question, or a general text if its list of explanations is long or lacks answers.
 
     The list is long if there are more than two answers, or if an explanation has several events. A question about one
     tile lacks the answers that lead to the same board as another answer.
     """
     is_long = answer_count > 2 or any(len(explanation.events) > 1 for explanation in likely)
-    lacks_answers = answer_count > len(likely) and doubt in (Doubt.ONE_TILE, Doubt.UNUSUAL_TURN)
-    is_general = lacks_answers or (is_long and doubt is Doubt.TWO_EXPLANATIONS)
-    return get_text("which-of-these") if is_general else question
+    lacks_answers = answer_count > len(likely) and question.doubt in (Doubt.ONE_TILE, Doubt.UNUSUAL_TURN)
+    is_general = lacks_answers or (is_long and question.doubt is Doubt.TWO_EXPLANATIONS)
+    return get_text("which-of-these") if is_general else question.text
 
 
 def ask_one_or_two_plays(game: Game, play: PlayMade, pairs: Sequence[tuple[PlayMade, PlayMade]]) -> OpenQuestion:

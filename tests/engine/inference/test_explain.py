@@ -79,7 +79,7 @@ def test_a_tile_that_belongs_to_no_play_is_named() -> None:
     found = infer_play(game, seen(board_after(game, "H6 FA.M"), {"A1": {"T": 0.99, ".": 0.01}}))
     assert found.events == (PlayMade(1, written(game, "H6 FA.M")),)
     assert found.best.leftover_squares == found.doubtful_squares == (parse_square("A1"),)
-    assert found.question == "Ben played FARM at H6 for 9. But what is on A1?"
+    assert found.question and found.question.text == "Ben played FARM at H6 for 9. But what is on A1?"
 
 
 @pytest.mark.parametrize(("sure", "asked"), [(0.92, True), (0.97, False)])
@@ -107,7 +107,7 @@ def test_a_second_q_must_be_a_blank_that_somebody_wrote_on() -> None:
 def test_two_letters_that_are_close_are_asked_for() -> None:
     game = with_plays("8F HORN")
     found = infer_play(game, seen(board_after(game, "H6 FA.M"), {"H6": {"F": 0.5, "P": 0.45}}))
-    assert found.question == "Which tile is on H6: F or P?"
+    assert found.question and found.question.text == "Which tile is on H6: F or P?"
     assert found.doubtful_squares == (parse_square("H6"),)
     assert [one.game.turns[-1].words[0].word for one in found.explanations[:2]] == ["FARM", "PARM"]
 
@@ -128,7 +128,8 @@ def test_two_plays_at_once_are_separated() -> None:
     assert found.best.game.board == board
     # The S may have been laid with either play, so it has to be asked.
     assert (
-        found.question is not None and "Ben played FARM at H6 for 9, Anna played PASTE at 10F for 25" in found.question
+        found.question is not None
+        and "Ben played FARM at H6 for 9, Anna played PASTE at 10F for 25" in found.question.text
     )
 
 
@@ -154,7 +155,7 @@ def test_tiles_that_form_no_play_have_no_events(tiles: dict[str, str], status: S
     board = game.board.with_tiles({parse_square(name): Tile(letter) for name, letter in tiles.items()})
     found = infer_play(game, seen(board))
     assert found.events == () and status in found.best.status
-    assert found.question is not None and reason in found.question
+    assert found.question is not None and reason in found.question.text
 
 
 def test_a_tile_that_does_not_fit_the_line_is_left_over() -> None:
@@ -171,7 +172,7 @@ def test_first_play_beside_the_centre_is_not_recorded() -> None:
     )
     assert found.events == ()
     assert Status.CENTRE_MISSED in found.best.status
-    assert found.question is not None and "centre" in found.question
+    assert found.question is not None and "centre" in found.question.text
 
 
 def test_a_phony_stays_a_phony() -> None:

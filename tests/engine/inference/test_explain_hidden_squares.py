@@ -44,7 +44,10 @@ def test_a_hand_at_the_end_of_a_word_may_hide_its_last_letter() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     found = infer_play(game, seen(board_after(game, "10F PAST"), {"J10": {"#": 0.9, ".": 0.1}}))
     assert found.doubtful_squares == (parse_square("J10"),)
-    assert found.question == "Anna played PAST at 10F for 22. The camera cannot see J10. Is there a tile, too?"
+    assert (
+        found.question
+        and found.question.text == "Anna played PAST at 10F for 22. The camera cannot see J10. Is there a tile, too?"
+    )
 
 
 def test_a_hand_beside_a_word_hides_nothing_of_it() -> None:

@@ -88,7 +88,7 @@ def test_a_nudged_tile_is_named() -> None:
     found = infer_play(game, seen(board))
     assert found.events == ()
     assert found.best.moved_tiles == ((parse_square("I8"), parse_square("I7")),)
-    assert found.question == "Was the tile on I8 moved to I7? If so, please put it back."
+    assert found.question and found.question.text == "Was the tile on I8 moved to I7? If so, please put it back."
 
 
 def test_a_nudged_tile_does_not_hide_a_play() -> None:
@@ -103,7 +103,10 @@ def test_missing_old_tile_is_asked_about() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     found = infer_play(game, seen(game.board.without_tiles([parse_square("F8")])))
     assert found.events == ()
-    assert found.question == "A tile was played on F8, but the camera does not see it there. Was it moved?"
+    assert (
+        found.question
+        and found.question.text == "A tile was played on F8, but the camera does not see it there. Was it moved?"
+    )
 
 
 def test_a_tile_of_the_last_play_that_was_overlooked() -> None:

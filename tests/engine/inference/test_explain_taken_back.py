@@ -39,7 +39,7 @@ def test_a_play_that_its_player_lays_elsewhere_is_still_that_play() -> None:
     found = infer_play(game, seen(shifted))
     assert found.best.game.board == shifted and found.best.game.to_move == 0
     assert [(turn.player, turn.word) for turn in found.best.game.turns] == [(0, "HORN"), (1, ".FAM")]
-    assert found.question == (
+    assert found.question and found.question.text == (
         "Which is right: tiles were placed elsewhere: Ben played NFAM at I8 for 13, "
         "or Ben took back the play at H6 for -9, Anna played NFAM at I8 for 13?"
     )
@@ -49,7 +49,7 @@ def test_a_play_challenged_off_whose_tiles_still_lie_there() -> None:
     game = with_plays("8F HORN", "H6 FA.M").push(Challenged(0, upheld=True))
     found = infer_play(game, seen(with_plays("8F HORN", "H6 FA.M").board))
     assert found.events == () and found.best.is_uncleared
-    assert found.question == "the tiles that Ben must take back are still on the board"
+    assert found.question and found.question.text == "the tiles that Ben must take back are still on the board"
 
 
 def test_tiles_that_must_be_taken_back_still_lie_there_though_one_is_read_wrong() -> None:
@@ -85,7 +85,7 @@ def test_letters_of_a_play_that_must_be_taken_back_are_asked_about_in_a_play_ove
 
 def test_question_about_tiles_that_are_no_play_names_the_reason_and_the_squares() -> None:
     found = infer_play(with_plays("8F HORN"), seen(board_after(with_plays("8F HORN"), "8K CAT")))
-    assert found.question == (
+    assert found.question and found.question.text == (
         "This is not a valid play. The tiles do not touch the words on the board. What was played on K8, L8 and M8?"
     )
 
