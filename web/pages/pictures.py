@@ -28,8 +28,9 @@ from web.security.csrf import PICTURE_PATH
 from web.security.pairing import Pairing
 
 READ_TIMEOUT_S = 30.0
-"""Longest wait for the reading of a picture, in seconds. It is long, because pictures of other phones may be read
-first."""
+"""Longest wait for the decoding of a picture, and then for its reading, in seconds.
+
+It is long, because pictures of other phones may be first."""
 MAX_NAME_CHARS = 60
 UNUSABLE_PICTURE_STATUS = 422
 """HTTP status for a picture that cannot be used. The notices of the snapshot give the reason."""
@@ -49,7 +50,10 @@ def create_blueprint(session: TableSession, pairing: Pairing) -> Blueprint:
 
 @dataclass(frozen=True)
 class Pictures:
-    """The view function that ends a turn with a picture. Pictures of several phones are read one after the other."""
+    """The view function that ends a turn with a picture.
+
+    Pictures of several phones are decoded and read one after the other, because a small file may need much memory.
+    """
 
     session: TableSession
     pairing: Pairing
@@ -63,15 +67,14 @@ class Pictures:
             name, data = _clean_name(file.filename or ""), file.read()
         if seen is None or not data:
             return refuse(t("wrong.form"), 400)
-        try:
-            image = decode_photo(data, name).image
-        except PhotoError as error:
-            return refuse(t.translate(format_sentence(get_text("camera-picture", error))))
         if not self.lock.acquire(timeout=READ_TIMEOUT_S):
             return refuse(t("setup.slow"))
         try:
+            image = decode_photo(data, name).image
             seat = find_seat(self.pairing, self.session.state)
             state = self.session.submit(self._make_command(image), seen, seat).result(READ_TIMEOUT_S)
+        except PhotoError as error:
+            return refuse(t.translate(format_sentence(get_text("camera-picture", error))))
         except CommandRefusedError as refusal:
             return refuse(explain_refusal(refusal, seen, self.session.state))
         except TimeoutError:

@@ -22,6 +22,7 @@ from tests.support.text_table import HORN, TextTable
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
 from tests.web.security.test_limits_requests import read_all, send
+from vision.photo import Photo, decode_photo
 from web import create_app
 from web.security.server import PageServer
 
@@ -116,6 +117,31 @@ def test_picture_with_too_many_pixels_is_refused_before_it_is_decoded(
 ) -> None:
     png = cv2.imencode(".png", np.zeros((6000, 6000), np.uint8))[1].tobytes()
     assert "too many pixels" in send_picture(phone, session, png).text
+
+
+def test_pictures_sent_at_once_are_decoded_one_after_the_other(
+    app: Flask, session: TableSession, board: TextTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board.lay(HORN)
+    first, second = app.test_client(), app.test_client()
+    for phone in (first, second):
+        pair(phone)
+    seen, decoded, may_go_on = str(session.state.moment), threading.Semaphore(0), threading.Event()
+
+    def decode_slowly(data: bytes, name: str) -> Photo:
+        decoded.release()
+        assert may_go_on.wait(PATIENCE_S)
+        return decode_photo(data, name)
+
+    monkeypatch.setattr("web.pages.pictures.decode_photo", decode_slowly)
+    threads = [threading.Thread(target=send_picture, args=(phone, session, JPEG, seen)) for phone in (first, second)]
+    for thread in threads:
+        thread.start()
+    assert decoded.acquire(timeout=PATIENCE_S)
+    assert not decoded.acquire(timeout=0.3)
+    may_go_on.set()
+    for thread in threads:
+        thread.join()
 
 
 def test_picture_of_an_earlier_turn_is_refused_with_what_happened_since(
