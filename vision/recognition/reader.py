@@ -141,33 +141,23 @@ class BoardReader:
         # Locate the board, unless the caller gave the corners.
         location, recalled = self._locate(image, tiles, corners, hint)
         located_at = time.perf_counter()
-        quad, side = location.corners, square_side(location.corners)
+        side = square_side(location.corners)
         if side < MIN_SQUARE_PX:
-            text = (
-                "The board is too small in the picture. Move the camera closer: a square has {0} pixels, but needs {1}."
-            )
-            problem = make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}")
             times = _measure_times(started_at, located_at)
-            return PhotoReading(None, quad, (problem,), times, location=None if corners is not None else location)
+            detected = None if corners is not None else location
+            return PhotoReading(None, location.corners, (_describe_small_board(side),), times, location=detected)
 
         # Classify the squares of the board.
-        is_upright = corners is not None
-        classified = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
-        is_unsure = location.source is LocationSource.SEARCHED and location.confidence < MIN_LOCATION_CONFIDENCE
-        if is_unsure:
-            location = _check_squares(location, classified)
-        # A board that is still in its place was not mirrored before: there is no memory of mirrored pictures.
-        if recalled is None:
-            classified, is_mirrored = self._classify_other_ways(
-                image, location, tiles, classified, is_upright=is_upright
-            )
-            location = replace(location, is_mirrored=is_mirrored)
+        is_unsure = _is_unsure(location)
+        location, classified = self._classify_located(
+            image, location, tiles, is_upright=corners is not None, recalled=recalled
+        )
 
         # Build the reading in the orientation in which the tiles are upright.
         board = _build_reading(classified.squares_p, (*self._letter_net.class_symbols(tiles), HIDDEN))
         orientation = classified.orientation
         orientation_p = orientation.confidence if orientation.vote_count else 1.0
-        upright = _turn_upright(quad, orientation.quarter_turns, is_mirrored=location.is_mirrored)
+        upright = _turn_upright(location.corners, orientation.quarter_turns, is_mirrored=location.is_mirrored)
         memory = None
         if corners is None and not location.is_mirrored and orientation_p >= MIN_ORIENTATION_CONFIDENCE:
             memory = _update_memory(recalled, replace(location, corners=upright), classified, tiles)
@@ -197,6 +187,29 @@ class BoardReader:
         recalled = hint.recall(image, tiles)
         location = recalled.location if recalled else hint.locate(image, self._locator)
         return replace(location, is_mirrored=hint.is_mirrored), recalled
+
+    def _classify_located(
+        self,
+        image: Image,
+        location: BoardLocation,
+        tiles: Collection[str],
+        *,
+        is_upright: bool,
+        recalled: RecalledBoard | None,
+    ) -> tuple[BoardLocation, ClassifiedBoard]:
+        """Classify the squares of the board, and mirrored or the other way up if their tiles are doubtful.
+
+        Returns `location` with what the squares show: its confidence and whether the picture is mirrored. Raises
+        `BoardNotFoundError` if the grid does not look like a board.
+        """
+        classified = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
+        if _is_unsure(location):
+            location = _check_squares(location, classified)
+        if recalled is not None:
+            # The board is still in its place, so it is not mirrored: there is no memory of mirrored pictures.
+            return location, classified
+        classified, is_mirrored = self._classify_other_ways(image, location, tiles, classified, is_upright=is_upright)
+        return replace(location, is_mirrored=is_mirrored), classified
 
     def _classify_other_ways(
         self,
@@ -270,6 +283,17 @@ def _check_corners(corners: Floats) -> BoardLocation:
     if is_convex(reverse_quad(quad)):
         return BoardLocation(reverse_quad(quad), 1.0, LocationSource.PLACED, is_mirrored=True)
     raise ValueError("corners must run clockwise around the grid: top left, top right, bottom right, bottom left")
+
+
+def _is_unsure(location: BoardLocation) -> bool:
+    """Return True if the search found a grid, but the colours do not show well enough that it is the board."""
+    return location.source is LocationSource.SEARCHED and location.confidence < MIN_LOCATION_CONFIDENCE
+
+
+def _describe_small_board(side: float) -> str:
+    """Return the message about a board whose squares have only `side` pixels."""
+    text = "The board is too small in the picture. Move the camera closer: a square has {0} pixels, but needs {1}."
+    return make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}")
 
 
 def _check_squares(location: BoardLocation, classified: ClassifiedBoard) -> BoardLocation:
