@@ -96,6 +96,17 @@ def check_board_identity(proposal: Proposal) -> Iterator[Finding]:
         yield Finding(Reason.OTHER_BOARD, (), _offer_end(proposal), wrong, needs_picture=True)
 
 
+def check_finished_game(proposal: Proposal) -> Iterator[Finding]:
+    """Ask whether the game is over, if there is a new play although a player has used the last letter.
+
+    The new tiles may belong to the next game, or show a play that a player could have made.
+    """
+    game, plays = proposal.game, filter_plays(proposal.events)
+    if plays and game.end_due is EndReason.PLAYED_OUT:
+        squares = tuple(sorted(square for event in plays for square in event.play.squares))
+        yield Finding(Reason.OTHER_BOARD, (), _offer_end(proposal), squares, needs_picture=True)
+
+
 def check_first_board(proposal: Proposal) -> Iterator[Finding]:
     """Ask whether the game starts from this board, because the first picture shows more than a few plays.
 

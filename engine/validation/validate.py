@@ -16,6 +16,7 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     board_checks.check_first_board,
     board_checks.check_cleared_board,
     board_checks.check_board_identity,
+    board_checks.check_finished_game,
     board_checks.check_unexplained_tiles,
     board_checks.check_orientation,
     board_checks.check_offset,

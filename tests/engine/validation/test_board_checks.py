@@ -18,6 +18,7 @@ from engine.validation.board_checks import (
     MAX_PLAYS,
     check_board_identity,
     check_cleared_board,
+    check_finished_game,
     check_first_board,
     check_letters,
     check_offset,
@@ -72,6 +73,22 @@ def test_board_of_another_game_is_asked_about_after_one_play() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M")
     other = play(new_game(), "8F QUIZ", "H7 E.E", "10H TOE").board
     assert find(check_board_identity, propose(game, seen(other), Passed(0))) is not None
+
+
+def test_play_after_the_last_letter_was_used_records_nothing_and_offers_the_end() -> None:
+    game = play(new_game(), *OPENING)
+    reading = seen(play(game, "8E S....").board)
+    game = replace(game, state=replace(game.state, bag_count=0, rack_counts=(3, 0)))
+    found = find(check_finished_game, propose(game, reading))
+    assert found is not None and found.reason is Reason.OTHER_BOARD
+    assert [option.events and option.events[0].kind for option in found.options] == [(), "ended", "play"]
+
+
+def test_play_before_the_last_letter_was_used_is_not_asked_about() -> None:
+    game = play(new_game(), *OPENING)
+    reading = seen(play(game, "8E S....").board)
+    game = replace(game, state=replace(game.state, bag_count=0, rack_counts=(3, 1)))
+    assert find(check_finished_game, propose(game, reading)) is None
 
 
 def test_board_of_this_game_is_recognised() -> None:
