@@ -96,7 +96,6 @@ class TableSession(Closeable):
         closing = closing or threading.Event()
         self._store = store
         self._now = clock
-        phone_camera = camera if isinstance(camera, PhoneCamera | PhoneStreamCamera) else None
         self.uses_phone_camera = isinstance(camera, PhoneCamera)
         """True if phones take the pictures of turns (`EndTurnWithPicture`)."""
         self.phone_stream = camera if isinstance(camera, PhoneStreamCamera) else None
@@ -118,16 +117,19 @@ class TableSession(Closeable):
             closing=closing,
             auto=config.auto_turns,
         )
-        turn_recorder = TurnRecorder(
+        phone_camera = camera if isinstance(camera, PhoneCamera | PhoneStreamCamera) else None
+        self._context = CommandContext(self._controller, self._make_turn_recorder(), phone_camera)
+
+    def _make_turn_recorder(self) -> TurnRecorder:
+        return TurnRecorder(
             self._board_camera,
             self._controller,
             self._queue,
             self._turn_worker,
-            UsedPictures(store, is_last_refused=self.uses_phone_camera),
+            UsedPictures(self._store, is_last_refused=self.uses_phone_camera),
             self._background,
             rejects_blur=self.uses_phone_camera,
         )
-        self._context = CommandContext(self._controller, turn_recorder, phone_camera)
 
     def close(self) -> None:
         """Finish the running command, defer an open question, stop the threads and release the camera."""
