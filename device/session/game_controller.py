@@ -10,16 +10,15 @@ from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
 from device.session.messages import (
     Notice,
-    OpenQuestion,
     Trouble,
     convert_engine_errors,
     format_sentence,
     list_deferred_questions,
     make_finding_notice,
-    make_finding_question,
     make_notice,
     update_names,
 )
+from device.session.open_question import OpenQuestion, make_finding_question
 from device.session.picture_buffer import PictureBuffer
 from device.session.player_colours import PlayerColours
 from device.session.question_memory import QuestionMemory

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from device.session.messages import Notice, OpenQuestion, Trouble, format_sentence, make_notice
+from device.session.messages import Notice, Trouble, format_sentence, make_notice
+from device.session.open_question import OpenQuestion
 from device.session.picture_buffer import PictureBuffer
 from device.session.snapshot import Moment
 from device.storage.errors import log_store_errors

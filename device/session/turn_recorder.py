@@ -8,7 +8,8 @@ from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import make_turn_images
 from device.session.background.work import BackgroundWork
 from device.session.game_controller import GameController
-from device.session.messages import Notice, Trouble, make_wait_question
+from device.session.messages import Notice, Trouble
+from device.session.open_question import make_wait_question
 from device.session.snapshot import Sight
 from device.session.threads import CommandQueue, TurnWorker
 from device.session.turns.turn_capture import (

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from device.session.messages import OpenQuestion
+from device.session.open_question import OpenQuestion
 from engine.events import BlankNamed, Challenged, Exchanged, Passed, PlayMade, PlayWithdrawn
 from engine.lexicon import WordList, is_listed
 from tests.support.disturbed_squares import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
 
-from device.session.messages import OpenQuestion
+from device.session.open_question import OpenQuestion
 from device.session.turns.decision import Decision, TurnContext, decide
 from engine.board import Board
 from engine.descriptions import describe_turn

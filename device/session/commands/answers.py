@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from device.session.game_controller import GameController
-from device.session.messages import CommandRefusedError, OpenQuestion, make_refusal
+from device.session.messages import CommandRefusedError, make_refusal
+from device.session.open_question import OpenQuestion
 from device.session.turns.decision import find_next_question
 from engine.board import Square
 from engine.events import Event

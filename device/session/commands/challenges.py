@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from device.catalogue import get_text
 from device.session.game_controller import GameController
-from device.session.messages import OpenQuestion, make_challenger_question, make_question
+from device.session.messages import make_question
+from device.session.open_question import OpenQuestion, make_challenger_question
 from engine.blanks import find_invalid_words
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event, QuestionDeferred

@@ -10,7 +10,8 @@ from device.cameras import Image
 from device.session.commands.answers import answer_question, choose_next_answer, discard_reading
 from device.session.commands.base import CommandContext, QuestionCommand, QuestionEffect, TableCommand
 from device.session.commands.turns import EndTurnWithPicture
-from device.session.messages import make_recalled_question, make_refusal
+from device.session.messages import make_refusal
+from device.session.open_question import make_recalled_question
 from device.session.phases import Transition
 from engine.events import Exchanged
 from engine.validation.deferred_questions import find_open_questions

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from device.session.game_controller import GameController
-from device.session.messages import OpenQuestion, format_sentence, make_question
+from device.session.messages import format_sentence, make_question
+from device.session.open_question import OpenQuestion
 from engine.board import Square
 from engine.descriptions import describe_events
 from engine.events import BlankNamed, BlankTaken, Event, SquareCorrected

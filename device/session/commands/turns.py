@@ -33,14 +33,8 @@ from device.session.commands.entered_board import (
     name_blanks_of_answers,
 )
 from device.session.game_controller import GameController
-from device.session.messages import (
-    Trouble,
-    find_picture_advice,
-    format_sentence,
-    make_notice,
-    make_recalled_question,
-    make_refusal,
-)
+from device.session.messages import Trouble, find_picture_advice, format_sentence, make_notice, make_refusal
+from device.session.open_question import make_recalled_question
 from device.session.phases import Transition
 from device.session.snapshot import Phase
 from device.session.turns.decision import decide

@@ -10,14 +10,12 @@ from device.session.messages import (
     PASS_OR_EXCHANGE,
     PASS_OR_MISTAKE,
     Notice,
-    OpenQuestion,
     Question,
     format_sentence,
-    list_symbols,
     make_finding_notice,
-    make_finding_question,
     make_question,
 )
+from device.session.open_question import OpenQuestion, list_symbols, make_finding_question
 from device.session.snapshot import find_max_exchange
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.descriptions import describe_events

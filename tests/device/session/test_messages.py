@@ -8,7 +8,7 @@ from device.session.commands.games import Undo
 from device.session.commands.questions import AnswerDeferred, ChooseNextAnswer
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EndTurn, PassTurn
-from device.session.messages import make_finding_question
+from device.session.open_question import make_finding_question
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import parse_square
