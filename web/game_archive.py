@@ -16,7 +16,8 @@ from device.player_names import is_displayable
 from device.report.contents import Report, ReportChoice, ReportSources, make_report
 from device.session.game_import import import_game, list_import_notices
 from device.session.messages import format_sentence
-from device.session.snapshot import BoardView, TableSnapshot, build_snapshot, build_tile_views
+from device.session.snapshot import BoardView, TableSnapshot
+from device.session.snapshot_builder import build_snapshot, build_tile_views
 from device.storage.archive import export_gcg, export_zip, find_stored_game, make_file_name
 from device.storage.errors import ArchiveError
 from device.storage.game_log import REDO, UNREADABLE_GAME_ERRORS, EventHistory, GameLog

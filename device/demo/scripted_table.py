@@ -15,7 +15,8 @@ from device.session.commands.base import TableCommand
 from device.session.commands.games import EndPause
 from device.session.messages import make_refusal
 from device.session.phases import find_refusal_key
-from device.session.snapshot import Listener, Phase, TableSnapshot, build_snapshot
+from device.session.snapshot import Listener, Phase, TableSnapshot
+from device.session.snapshot_builder import build_snapshot
 from device.session.threads import Listeners
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore

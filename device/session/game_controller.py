@@ -23,7 +23,8 @@ from device.session.picture_buffer import PictureBuffer
 from device.session.player_colours import PlayerColours
 from device.session.question_memory import QuestionMemory
 from device.session.question_note import QuestionNote, make_deferral
-from device.session.snapshot import LookView, Phase, TableSnapshot, build_snapshot
+from device.session.snapshot import LookView, Phase, TableSnapshot
+from device.session.snapshot_builder import build_snapshot
 from device.session.turns.decision import Decision, TurnContext
 from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog

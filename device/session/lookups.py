@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from device.session.messages import convert_engine_errors, format_sentence, make_finding_notice, make_refusal
 from device.session.open_question import make_finding_question
-from device.session.snapshot import Phase, TableSnapshot, TurnView, build_snapshot
+from device.session.snapshot import Phase, TableSnapshot, TurnView
+from device.session.snapshot_builder import build_snapshot
 from engine.blanks import find_blank_letters
 from engine.board import parse_square
 from engine.events import PlayMade

@@ -32,7 +32,8 @@ from device.session.lookups import PlayPreview
 from device.session.messages import CommandRefusedError, Notice, Trouble, make_refusal
 from device.session.phases import TRANSITIONS, find_refusal_key
 from device.session.setup import Corners, SetupView, TableSetup
-from device.session.snapshot import BoardView, Listener, Moment, TableSnapshot, list_premium_texts
+from device.session.snapshot import BoardView, Listener, Moment, TableSnapshot
+from device.session.snapshot_builder import list_premium_texts
 from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
 from device.session.turn_recorder import TurnRecorder
 from device.session.turns.turn_capture import TurnCapture

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from device.hall.receiving.received_games import ReceivedGame
-from device.session.snapshot import TableSnapshot, build_snapshot
+from device.session.snapshot import TableSnapshot
+from device.session.snapshot_builder import build_snapshot
 from device.storage.errors import ArchiveError
 from device.storage.game_file import parse_event, replay_checked
 from device.storage.game_log import UNREADABLE_GAME_ERRORS

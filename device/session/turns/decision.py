@@ -16,7 +16,7 @@ from device.session.messages import (
     make_question,
 )
 from device.session.open_question import OpenQuestion, list_symbols, make_finding_question
-from device.session.snapshot import find_max_exchange
+from device.session.snapshot_builder import find_max_exchange
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.descriptions import describe_events
 from engine.events import BlankNamed, Event, Exchanged, Passed, PlayMade, SquareCorrected, filter_plays

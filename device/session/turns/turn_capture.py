@@ -12,7 +12,7 @@ from device.capture.board_camera import AdvanceReading, BoardCamera, Capture
 from device.capture.key_frames import KeyFrame, find_stable_frames
 from device.capture.turn_images import EncodedPictures, encode_pictures
 from device.catalogue import get_text
-from device.session.snapshot import list_premium_texts
+from device.session.snapshot_builder import list_premium_texts
 from device.session.threads import CaptureProgress
 from device.session.turns.decision import (
     MIN_HIDDEN_PROBABILITY,

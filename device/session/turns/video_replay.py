@@ -11,7 +11,8 @@ from device.capture.board_camera import BoardCamera
 from device.capture.camera_monitor import MIN_REST_S
 from device.capture.motion import RestDetector
 from device.capture.video_frames import VideoFrame
-from device.session.snapshot import TableSnapshot, build_snapshot
+from device.session.snapshot import TableSnapshot
+from device.session.snapshot_builder import build_snapshot
 from device.session.turns.decision import TurnContext
 from device.session.turns.turn_finder import FoundTurn, TurnFinder
 from engine.board import square_name

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from device.session.snapshot import build_snapshot
+from device.session.snapshot_builder import build_snapshot
 from device.storage import game_file
 from device.storage.archive import export_gcg, find_stored_game, import_zip, load_game
 from device.storage.errors import ArchiveError

@@ -13,7 +13,8 @@ from flask.testing import FlaskClient
 
 from device.catalogue import get_text
 from device.session.messages import DeferredQuestion, Notice, Question, Trouble, make_question
-from device.session.snapshot import PlayerView, Sight, TurnView, build_snapshot
+from device.session.snapshot import PlayerView, Sight, TurnView
+from device.session.snapshot_builder import build_snapshot
 from engine.events import Challenged, GameStarted, PlayMade
 from engine.game import Game
 from engine.plays import Play
