@@ -8,7 +8,8 @@ from enum import StrEnum
 from itertools import zip_longest
 
 from device.session.open_question import OpenQuestion
-from device.session.turns.decision import Decision, TurnContext, decide
+from device.session.turns.decision import Decision, TurnContext
+from device.session.turns.turn_validation import decide
 from engine.board import Board
 from engine.descriptions import describe_turn
 from engine.errors import NotationError, RulesError

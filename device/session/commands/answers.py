@@ -7,7 +7,7 @@ from dataclasses import replace
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError, make_refusal
 from device.session.open_question import OpenQuestion
-from device.session.turns.decision import find_next_question
+from device.session.turns.turn_validation import find_next_question
 from engine.board import Square
 from engine.events import Event
 from engine.validation.deferred_questions import close_question

@@ -37,8 +37,8 @@ from device.session.messages import Trouble, find_picture_advice, format_sentenc
 from device.session.open_question import make_recalled_question
 from device.session.phases import Transition
 from device.session.snapshot import Phase
-from device.session.turns.decision import decide
 from device.session.turns.turn_capture import AdvanceCapture
+from device.session.turns.turn_validation import decide
 from engine.board import SQUARES
 from engine.events import Challenged, Exchanged, Passed, PlayWithdrawn, filter_plays
 from engine.inference.explain import infer_play

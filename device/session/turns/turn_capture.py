@@ -14,15 +14,10 @@ from device.capture.turn_images import EncodedPictures, encode_pictures
 from device.catalogue import get_text
 from device.session.snapshot_builder import list_premium_texts
 from device.session.threads import CaptureProgress
-from device.session.turns.decision import (
-    MIN_HIDDEN_PROBABILITY,
-    Decision,
-    TurnContext,
-    ask_one_or_two_plays,
-    decide_reading,
-    validate_decision,
-)
+from device.session.turns.decision import Decision, TurnContext
+from device.session.turns.inferred_turn import MIN_HIDDEN_PROBABILITY, ask_one_or_two_plays
 from device.session.turns.key_frame_plays import find_earlier_tile, find_extended_plays, needs_key_frames, split_turns
+from device.session.turns.turn_validation import decide_reading, validate_decision
 from engine.events import filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from device.session.turns.decision import Decision, TurnContext, decide_reading
+from device.session.turns.decision import Decision, TurnContext
+from device.session.turns.turn_validation import decide_reading
 from engine.board import Square
 from engine.errors import NotationError, RulesError
 from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected, filter_plays

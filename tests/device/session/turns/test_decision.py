@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from device.session.turns.decision import Decision, TurnContext, decide
+from device.session.turns.decision import Decision, TurnContext
+from device.session.turns.turn_validation import decide
 from engine.board import Board
 from engine.events import Event, PlayMade, TurnCorrected
 from engine.inference.explain import infer_play
@@ -22,7 +23,7 @@ def test_letters_that_are_each_a_little_in_doubt_are_asked_about_with_something_
         f"{column}8": {tile: 0.97, **rest} for column, tile, rest in zip("EFGHIJK", "DARTERS", others, strict=False)
     }
     reading = seen(board, doubts)
-    verdict = decide(game, infer_play(game, reading), reading)
+    verdict = decide(game, infer_play(game, reading), reading, TurnContext())
     assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
     assert not verdict.warning
 
@@ -30,7 +31,7 @@ def test_letters_that_are_each_a_little_in_doubt_are_asked_about_with_something_
 def test_explanations_with_several_events_are_listed_as_answers_only() -> None:
     game = play(play(new_game(), "8F HORN"), "H6 FA.M")
     reading = seen(play(play(new_game(), "8F HORN"), "I8 .FAM").board)
-    verdict = decide(game, infer_play(game, reading), reading)
+    verdict = decide(game, infer_play(game, reading), reading, TurnContext())
     assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
     assert verdict.open_question.question.text == "Which of these is right?"
 
@@ -39,7 +40,7 @@ def test_pass_with_hidden_squares_is_asked_about_even_if_an_old_tile_is_in_doubt
     game = play(play(new_game(), "8F HORN"), "8F ....S")
     reading = seen(game.board, {"J8": {"#": 0.895, "S": 0.104}, **{f"{column}9": {"#": 1.0} for column in "GHIJ"}})
     inference = infer_play(game, reading)
-    decision = decide(game, inference, reading)
+    decision = decide(game, inference, reading, TurnContext())
     assert inference.question is not None and not decision.events
     assert decision.open_question is not None and decision.open_question.question.key == "hidden-pass"
 
@@ -50,7 +51,7 @@ def test_letter_in_doubt_is_asked_about_before_the_player_who_lengthened_the_wor
     clear, doubtful = seen(board), seen(board, {"J8": {"S": 0.7, "E": 0.3}})
     keys = []
     for reading in (clear, doubtful):
-        question = decide(game, infer_play(game, reading), reading).open_question
+        question = decide(game, infer_play(game, reading), reading, TurnContext()).open_question
         assert question is not None
         keys.append(question.question.key)
     assert keys == ["asked-tile-of-earlier-play", "which-tile"]

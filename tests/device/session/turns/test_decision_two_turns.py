@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from device.session.turns.decision import decide
+from device.session.turns.decision import TurnContext
+from device.session.turns.turn_validation import decide
 from engine.events import GameStarted, PlayMade
 from engine.game import Game
 from engine.inference.explain import infer_play
@@ -19,7 +20,7 @@ def game() -> Game:
 def test_either_order_is_offered_and_each_gives_the_points_to_another() -> None:
     before = game()
     reading = BoardReading.from_rows(rows(HORN, ("FARM", 5, 7, False), ("TON", 7, 8, False)))
-    verdict = decide(before, infer_play(before, reading), reading)
+    verdict = decide(before, infer_play(before, reading), reading, TurnContext())
     assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
     totals = set()
     for events in verdict.open_question.answers:

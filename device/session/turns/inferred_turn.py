@@ -1,0 +1,171 @@
+"""Decide about a turn by its inference alone: the events, or a question with an answer for each explanation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from device.catalogue import get_text
+from device.session.messages import (
+    PASS_OR_EXCHANGE,
+    PASS_OR_MISTAKE,
+    Question,
+    format_sentence,
+    make_question,
+)
+from device.session.open_question import OpenQuestion, list_symbols
+from device.session.snapshot_builder import find_max_exchange
+from device.session.turns.decision import Decision
+from engine.board import NEIGHBOURS, SQUARES, Square, square_name
+from engine.descriptions import describe_events
+from engine.events import Event, Exchanged, Passed, PlayMade, SquareCorrected, filter_plays
+from engine.game import Game
+from engine.inference.explain import Doubt, Explanation, Inference, InferenceQuestion
+from engine.inference.hypotheses import replace_last_play
+from engine.reading import HIDDEN, BoardReading
+from engine.validation.play_checks import list_other_orders, pass_after_exchange
+
+MIN_OFFERED_LIKELIHOOD = 0.01
+"""Smallest posterior probability of an explanation that is offered as an answer."""
+MIN_HIDDEN_PROBABILITY = 0.5
+"""Limit of the probability that a hand hides a square. Above it, the square counts as hidden, so it may have an
+unseen tile."""
+
+
+def decide_by_inference(game: Game, inference: Inference, reading: BoardReading) -> Decision:
+    """Return the decision about a turn from the inferred explanations only, without a validation of the events."""
+    best = inference.best
+    corrections = [event for event in best.events if isinstance(event, SquareCorrected) and game.board[event.square]]
+    is_pass = len(corrections) == len(best.events) and not best.is_uncleared
+    if inference.question is None:
+        return _decide_without_play(game, reading, corrections) if is_pass else Decision(best.events)
+    has_other_tiles = best.leftover_squares or best.missing_squares or best.misread_squares
+    if is_pass and not has_other_tiles and _find_hidden_squares(game, reading):
+        return _decide_without_play(game, reading, corrections)  # a play may be hidden; an old tile may be, too
+    likely = _list_likely_explanations(inference)
+    answers = _collect_answers(game, inference.question, likely)
+    events = next(iter(answers.values()))
+    if len(answers) == 1:
+        return Decision(events, warning=inference.question.text)
+    question = Question(
+        format_sentence(_choose_question_text(inference.question, likely, len(answers))),
+        tuple(map(format_sentence, answers)),
+        squares=inference.question.squares,
+    )
+    if len(answers) == len(likely):  # an answer that is no explanation has no board
+        boards = [explanation.game.board for explanation in likely]
+        question = replace(question, symbols=list_symbols(boards, game.tiles, question.squares))
+    return Decision(events, OpenQuestion(question, tuple(answers.values()), chosen_counts=bool(events)))
+
+
+def _collect_answers(
+    game: Game, question: InferenceQuestion, likely: Sequence[Explanation]
+) -> dict[str, tuple[Event, ...]]:
+    """Return the events of each answer to the question of an inference, by the text of the answer.
+
+    The answers are the `likely` explanations, the best one first, and other ways in which players get these tiles.
+    *Look again* is added to a single answer that is in doubt. If tiles of no play are on the board, the first answer
+    has no events.
+    """
+    best, *_ = likely
+    answers = {_describe_answer(game, explanation): _get_events(game, explanation) for explanation in likely}
+    for explanation in likely:
+        others = (find_other(game, explanation.events) for find_other in (replace_last_play, pass_after_exchange))
+        for events in (*list_other_orders(game, explanation.events), *filter(None, others)):
+            answers.setdefault(_describe_events(game, events), events)
+    if best.leftover_squares and not best.events and not best.is_uncleared:
+        answers = {question.text: (), **answers}
+    is_unusual = question.doubt is Doubt.UNUSUAL_TURN or len(filter_plays(best.events)) > 1
+    if len(answers) == 1 and (best.covered_squares or is_unusual):
+        answers[get_text("answer-look-again")] = ()
+    return answers
+
+
+def _choose_question_text(question: InferenceQuestion, likely: Sequence[Explanation], answer_count: int) -> str:
+    """Return the text of the question, or a general text if its list of explanations is long or lacks answers.
+
+    The list is long if there are more than two answers, or if an explanation has several events. A question about one
+    tile lacks the answers that lead to the same board as another answer.
+    """
+    is_long = answer_count > 2 or any(len(explanation.events) > 1 for explanation in likely)
+    lacks_answers = answer_count > len(likely) and question.doubt in (Doubt.ONE_TILE, Doubt.UNUSUAL_TURN)
+    is_general = lacks_answers or (is_long and question.doubt is Doubt.TWO_EXPLANATIONS)
+    return get_text("which-of-these") if is_general else question.text
+
+
+def ask_one_or_two_plays(game: Game, play: PlayMade, pairs: Sequence[tuple[PlayMade, PlayMade]]) -> OpenQuestion:
+    """Return the question whether the new tiles are one play, or two plays by different players.
+
+    `play` is the single play, which is recorded until the question is answered; `pairs` are the alternatives. The
+    reason to ask is a key frame (an earlier picture) that shows only some of the tiles: the next player may have added
+    the other tiles.
+    """
+    answers: tuple[tuple[Event, ...], ...] = ((play,), *pairs)
+    texts = tuple(format_sentence(_describe_events(game, events)) for events in answers)
+    first, second = pairs[0]
+    names = game.players[first.player], game.players[second.player]
+    squares = tuple(sorted({square for _, added in pairs for square in added.play.squares}))
+    question = make_question("one-or-two", *names, answers=texts, squares=squares)
+    return OpenQuestion(question, answers)
+
+
+def _list_likely_explanations(inference: Inference) -> list[Explanation]:
+    """Return the explanations that are offered as answers: the likely ones, or at least the best one.
+
+    If this is a single explanation, the second best is offered, too, even with a low probability, if it differs from
+    the best only on the doubtful squares.
+    """
+    best, *others = inference.explanations
+    likely = [one for one in inference.explanations if one.likelihood >= MIN_OFFERED_LIKELIHOOD] or [best]
+    if len(likely) == 1 and others:
+        differences = {*best.game.board.differences(others[0].game.board)}
+        if differences and differences <= {*inference.doubtful_squares}:
+            likely.append(others[0])
+    return likely
+
+
+def _get_events(game: Game, explanation: Explanation) -> tuple[Event, ...]:
+    return explanation.events or (() if explanation.is_uncleared else (Passed(game.to_move),))
+
+
+def _describe_answer(game: Game, explanation: Explanation) -> str:
+    """Return the text of an explanation as an answer; one without events is a pass."""
+    is_pass = not (explanation.events or explanation.is_uncleared)
+    return _describe_events(game, _get_events(game, explanation)) if is_pass else explanation.text
+
+
+def _describe_events(game: Game, events: tuple[Event, ...]) -> str:
+    return describe_events(game, game.push(*events), events)
+
+
+def _decide_without_play(game: Game, reading: BoardReading, corrections: Sequence[Event]) -> Decision:
+    """Return the decision about a turn without new tiles: a pass, an exchange, or a play that a hand hides.
+
+    The players are asked about a pass even if no exchange is allowed: after a press by mistake, the next play would
+    count for the wrong player. `corrections` of old tiles are recorded with every answer.
+    """
+    name = game.players[game.to_move]
+    passed: tuple[Event, ...] = (*corrections, Passed(game.to_move))
+    if hidden := _find_hidden_squares(game, reading):
+        squares = ", ".join(map(square_name, hidden))
+        answers = (get_text("answer-look-again"), get_text("answer-pass", name))
+        question = make_question("hidden-pass", squares, name, answers=answers, squares=hidden)
+        return Decision((), OpenQuestion(question, ((), passed), chosen_counts=False))
+    counts = range(1, find_max_exchange(game) + 1)
+    texts = (
+        get_text("answer-pass", name),
+        *(get_text("answer-exchange", name, str(count)) for count in counts),
+        get_text("answer-mistake"),
+    )
+    exchanges = tuple((*corrections, Exchanged(game.to_move, count)) for count in counts)
+    events: tuple[tuple[Event, ...], ...] = (passed, *exchanges, tuple(corrections))
+    question = make_question(PASS_OR_EXCHANGE if counts else PASS_OR_MISTAKE, name, answers=texts)
+    return Decision(passed, OpenQuestion(question, events))
+
+
+def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:
+    """Return the hidden squares that may be part of a play: those next to a tile, or all if the board is empty."""
+    board = game.board
+    hidden = [square for square in SQUARES if reading.squares[square].probability(HIDDEN) > MIN_HIDDEN_PROBABILITY]
+    free = [square for square in hidden if board[square] is None]
+    return tuple(square for square in free if not board or any(board[near] for near in NEIGHBOURS[square]))
