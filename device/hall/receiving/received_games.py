@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,7 +52,7 @@ SELECT game.id FROM game JOIN event ON event.game = game.id AND event.number = 0
     WHERE place = ? AND started = ? AND body = ?
 """
 _FIND_OTHER_PLACE = """
-SELECT game.id FROM game JOIN event ON event.game = game.id AND event.number = 0
+SELECT game.id, place FROM game JOIN event ON event.game = game.id AND event.number = 0
     WHERE store = ? AND started = ? AND body = ?
 """
 
@@ -65,6 +65,10 @@ _SUM_EVENTS = f"SELECT {_EVENT_BYTES} FROM event WHERE game = ?"
 
 class MissingEventsError(TilekeeperError):
     """Error for received events if the file lacks earlier events of the game; the table's `TableLog` has them."""
+
+
+class OtherTableError(TilekeeperError):
+    """Error for a game that a table has sent, but that belongs to another table, which is online."""
 
 
 class TableFullError(TilekeeperError):
@@ -125,16 +129,24 @@ class ReceivedGames:
         """Close the file."""
         self._database.close()
 
-    def add_events(self, table: str, store: str, number: int, events: Sequence[StoredEvent]) -> ReceivedGame | None:
+    def add_events(
+        self,
+        table: str,
+        store: str,
+        number: int,
+        events: Sequence[StoredEvent],
+        is_online: Callable[[str], bool] = lambda _: False,
+    ) -> ReceivedGame | None:
         """Add consecutive events of a game; return the game, or None if all events were stored already.
 
         If an event differs from the stored event with the same number, it replaces the stored event and all stored
         events after it. A different first event (number 0) begins another game. `number` is the number of the game in
         `store`, the table's store. If this store has sent the game under another name of the table, the game changes to
-        the name `table`. Raises `MissingEventsError`, `TableFullError`.
+        the name `table`, unless `is_online` returns True for the other name: then it is the name of another device.
+        Raises `MissingEventsError`, `OtherTableError`, `TableFullError`.
         """
         with self._transaction() as db:
-            is_moved = not events[0].number and self._move_game(db, table, store, events[0])
+            is_moved = not events[0].number and self._move_game(db, table, store, events[0], is_online)
             sizes = self._read_sizes(db, table)
             game = self._find_game(db, table, store, number, events[0])
             if game is None:
@@ -218,10 +230,12 @@ class ReceivedGames:
             self._sizes[table] = dict(db.execute(_SUM_GAMES, (table,)))
         return self._sizes[table]
 
-    def _move_game(self, db: sqlite3.Connection, table: str, store: str, first: StoredEvent) -> bool:
+    def _move_game(
+        self, db: sqlite3.Connection, table: str, store: str, first: StoredEvent, is_online: Callable[[str], bool]
+    ) -> bool:
         """Let the game that begins with `first` belong to `table`; return True if it was a game of another name.
 
-        A table with a new name sends its last game again.
+        A table with a new name sends its last game again. Raises `OtherTableError`.
         """
         start = first.time, _encode(first)
         if db.execute(_FIND_START, (table, *start)).fetchone():
@@ -229,7 +243,10 @@ class ReceivedGames:
         row = db.execute(_FIND_OTHER_PLACE, (store, *start)).fetchone()
         if row is None:
             return False
-        db.execute("UPDATE game SET place = ? WHERE id = ?", (table, row[0]))
+        game, place = row
+        if is_online(place):
+            raise OtherTableError(f"the game of another table, {place}")
+        db.execute("UPDATE game SET place = ? WHERE id = ?", (table, game))
         self._sizes.clear()
         return True
 

@@ -48,7 +48,7 @@ from device.hall.receiving.hall_state import (
 )
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
 from device.hall.receiving.pairings import PairingsError, check_pairings, parse_pairings
-from device.hall.receiving.received_games import MissingEventsError, ReceivedGame, TableFullError
+from device.hall.receiving.received_games import MissingEventsError, OtherTableError, ReceivedGame, TableFullError
 from device.hall.receiving.results import Result
 from device.settings import HallSettings
 from device.storage.errors import StoreError
@@ -139,7 +139,7 @@ class HallReceiver(BrokerTask):
             message = decode_message(topic, payload)
             with self._lock:
                 self.state = self._apply(message, is_retained)
-        except BadMessageError as error:
+        except (BadMessageError, OtherTableError) as error:
             self._note_problem(topic, str(error))
         except (TableFullError, TooManyTablesError) as error:
             self._show_error(str(error))
@@ -279,7 +279,7 @@ class HallReceiver(BrokerTask):
     def _add_events(self, table: str, store: str, number: int, events: list[StoredEvent]) -> HallState:
         self.state.find_table(table)  # before anything is written
         key = table, store, number
-        changed = self.games.add_events(table, store, number, events) or self._unapplied.get(key)
+        changed = self.games.add_events(table, store, number, events, self._is_online) or self._unapplied.get(key)
         if changed is None:
             return self.state
         self._unapplied[key] = changed  # until its result is stored: the broker sends the events again after an error
@@ -290,6 +290,9 @@ class HallReceiver(BrokerTask):
             state = self._remove_rescued(state, result) if result else state
         del self._unapplied[key]
         return state
+
+    def _is_online(self, table: str) -> bool:
+        return table in self.state.tables and bool(self.state.tables[table].is_online)
 
     def _remove_rescued(self, hall: HallState, result: Result) -> HallState:
         """Return the hall without the copy of `result` that was rescued from a damaged file, if there is one.

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from device.hall.messages import make_status_message
 from device.hall.receiving.pairings import Pairing, PairingsError, format_pairings
 from device.hall.receiving.receiver import DOUBLE_CLICK_S, HallReceiver
 from device.hall.receiving.results import Result
@@ -126,6 +127,22 @@ def test_game_that_was_sent_again_under_a_new_name_does_not_count_in_the_next_ev
         hall.begin_event()
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         assert hall.state.results == ()
+
+
+def test_game_of_a_table_that_is_online_stays_when_another_table_sends_it(tmp_path: Path) -> None:
+    def send_status(*, is_online: bool) -> None:
+        message = make_status_message("7", online=is_online)
+        hall.receive(message.topic, message.payload, False)
+
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        send_status(is_online=True)
+        send_ended_game(hall, 1, "7")
+        send_ended_game(hall, 1, "8", rack="Q")
+        assert [(result.table, result.totals) for result in hall.state.results] == [("7", (-1, 0))]
+        assert hall.state.problems == ("tilekeeper/v1/8/log: the game of another table, 7",)
+        send_status(is_online=False)  # the device has got a new name
+        send_ended_game(hall, 1, "8", rack="Q")
+        assert [result.totals for result in hall.state.results] == [(-10, 0)]
 
 
 def test_game_that_ended_without_a_turn_has_no_result() -> None:
