@@ -16,7 +16,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from device.session.clock import format_clock
-from device.session.messages import PICTURE_ANSWERS, START_FROM_HERE, Trouble
+from device.session.messages import PICTURE_ANSWERS, Trouble
 from device.session.new_game import PALETTE
 from device.session.snapshot import TableSnapshot, TileView, TurnView
 from engine.board import SQUARES, column_of, join_square_names, row_of, square_name
@@ -249,7 +249,7 @@ def starts_here(state: TableSnapshot, answer: int) -> bool:
     The button of this answer opens a form that asks for the points of the players.
     """
     question = state.question
-    return question is not None and question.key == START_FROM_HERE and answer > 0 and not state.turns
+    return question is not None and question.is_about_start and answer > 0 and not state.turns
 
 
 def list_rows(state: TableSnapshot) -> tuple[tuple[str, ...], ...]:

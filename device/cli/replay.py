@@ -121,13 +121,13 @@ def _end_turn(session: TableSession) -> tuple[TableSnapshot, list[str]]:
     There is no player to answer the question. Only the question whether the game starts from this position is answered
     with yes.
     """
-    from device.session.messages import START_FROM_HERE, CommandRefusedError
+    from device.session.messages import CommandRefusedError
 
     state = session.submit(EndTurn()).result()
     texts = [notice.text for notice in state.notices]
     if state.question is not None and not state.question.is_about_pass:
         texts.append(state.question.text)
-        if state.question.key == START_FROM_HERE:
+        if state.question.is_about_start:
             with suppress(CommandRefusedError):  # a letter may be misread, so that there are too many of it
                 state = session.submit(AnswerQuestion(1)).result()
     return state, texts

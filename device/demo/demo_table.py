@@ -183,7 +183,7 @@ class Demo:
 
     def _wait_for_reading(self) -> None:
         """Wait until the turn is read or the demo is stopped. Reading may take long on a slow machine."""
-        while (question := self.session.state.question) and question.key == "not-read-in-time":
+        while (question := self.session.state.question) and question.offers_wait:
             if self._stop.is_set():
                 return
             self.session.submit(AnswerQuestion(question.chosen)).result()

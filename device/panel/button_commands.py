@@ -16,7 +16,6 @@ from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
 from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn
-from device.session.messages import PASS_OR_EXCHANGE
 from device.session.snapshot import Moment, Phase, TableSnapshot
 
 SHARED_BUTTON_LOCKOUT_S = 1.0
@@ -138,7 +137,7 @@ def _respond_to_challenge(state: TableSnapshot, since_question: float) -> Button
         if recalls:
             return RecallQuestion(question_id=0)
         return ChallengePlay() if since_question >= CHALLENGE_LOCKOUT_S else Refusal.from_key("too-quick")
-    answer = ConfirmExchange if state.question.key == PASS_OR_EXCHANGE else ChooseNextAnswer
+    answer = ConfirmExchange if state.question.offers_exchange else ChooseNextAnswer
     return answer(question_id=state.question.id)
 
 

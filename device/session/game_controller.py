@@ -202,13 +202,13 @@ class GameController:
         Without such an answer, the question itself is deferred. `answered` is the number of the deferred question that
         the running command answers; 0 for another command.
         """
-        question = self.open_question
-        if question is None or not question.question.chosen:
+        open_question = self.open_question
+        if open_question is None or not open_question.question.chosen:
             self.defer_question(answered)
             return
-        self.open_question = question.following
-        if question.deferred:
-            self.answer_deferred_question(question.deferred, question.question.chosen)
+        self.open_question = open_question.following
+        if open_question.deferred:
+            self.answer_deferred_question(open_question.deferred, open_question.question.chosen)
         self.defer_question(answered)
 
     def defer_question(self, answered: int = 0) -> None:
@@ -216,8 +216,8 @@ class GameController:
 
         To make room, the oldest deferred question may be closed, but not the question `answered`.
         """
-        question, self.open_question = self.open_question, None
-        if question is not None and (events := make_deferral(self.log, question)):
+        open_question, self.open_question = self.open_question, None
+        if open_question is not None and (events := make_deferral(self.log, open_question)):
             self.extend_last_press([event for event in events if event != QuestionClosed(answered)])
 
     def save_open_question(self) -> None:
@@ -226,13 +226,13 @@ class GameController:
             self.memory.save_last_press(self._log.number)
             self._question_note.save(self._log, self.open_question, self.pictures)
 
-    def answer_deferred_question(self, question: int, answer: int, *, stays_open: bool = False) -> None:
-        """Apply an answer to the deferred question with the number `question`. Raises `CommandRefusedError`."""
+    def answer_deferred_question(self, number: int, answer: int, *, stays_open: bool = False) -> None:
+        """Apply an answer to the deferred question with this number. Raises `CommandRefusedError`."""
         with convert_engine_errors():
             words = find_deciding_words(self.words)
             game = answer_deferred_question(
                 self.game,
-                question,
+                number,
                 answer,
                 stays_open=stays_open,
                 words=words,

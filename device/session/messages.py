@@ -39,17 +39,15 @@ _PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
     }
 )
 """Advice for taking another picture, by the problem of the last picture; both are keys of messages."""
-TILE_LOST = "tile-lost"
-"""Key of the inference's question about a recorded tile that is no longer seen."""
-OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", TILE_LOST)
-"""Keys of the questions about recorded tiles, which are asked once for each square."""
-
+OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", "tile-lost")
+"""Keys of the questions about recorded tiles, which are asked once for each square. The inference asks the last one."""
 START_FROM_HERE = f"asked-{Reason.BOARD_ALREADY_FULL}"
 """Key of the question whether the game starts from the position in the first picture."""
 PICTURE_ANSWERS = ("answer-look-again", "answer-read-again")
 """Keys of the answer *Look again* in questions of the inference and of the validation. After these answers, the board
 is read again."""
-
+NOT_READ_IN_TIME = "not-read-in-time"
+"""Key of the question whether to wait for the reading of a turn that takes long."""
 PASS_OR_EXCHANGE = "pass-or-exchange"
 """Key of the question \"passed, exchanged, or a mistake?\", which the challenge button of the panel answers."""
 PASS_OR_MISTAKE = "pass-or-mistake"
@@ -130,6 +128,29 @@ class Question:
     def is_about_challenger(self) -> bool:
         """True if the question is who has challenged a valid play."""
         return self.key in (WHO_CHALLENGED, WHO_PAYS)
+
+    @property
+    def is_about_old_tiles(self) -> bool:
+        """True if the question is about tiles of recorded turns; its answer is stored with the game."""
+        return self.key in OLD_TILE_KEYS
+
+    @property
+    def is_about_start(self) -> bool:
+        """True if the question is whether the game starts from the position in the first picture."""
+        return self.key == START_FROM_HERE
+
+    @property
+    def offers_exchange(self) -> bool:
+        """True if an answer to the question about a pass is an exchange."""
+        return self.key == PASS_OR_EXCHANGE
+
+    @property
+    def offers_wait(self) -> bool:
+        """True if the question is about a turn that was not read in time.
+
+        Its first answer is to wait for the reading, its second answer is to enter the turn.
+        """
+        return self.key == NOT_READ_IN_TIME
 
 
 @dataclass(frozen=True, slots=True)

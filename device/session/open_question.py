@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from device.catalogue import get_text
 from device.session.messages import (
-    OLD_TILE_KEYS,
+    NOT_READ_IN_TIME,
     PICTURE_ANSWERS,
     WHO_CHALLENGED,
     WHO_PAYS,
@@ -51,8 +51,6 @@ class OpenQuestion:
     - `finding`: the finding of the validation that caused the question, or None.
     - `following`: the question that follows from the answer that the panel chose, or None. It is deferred when the
       choice is final.
-    - `offers_wait`: the question is about a turn that was not read in time. Its first answer is to wait for the
-      reading, its second answer is to enter the turn.
     """
 
     question: Question
@@ -61,7 +59,6 @@ class OpenQuestion:
     stops_clock: bool = False
     was_unrecorded: bool = False
     finding: Finding | None = None
-    offers_wait: bool = False
     reading: BoardReading | None = None
     deferred: int = 0
     following: OpenQuestion | None = None
@@ -93,17 +90,12 @@ class OpenQuestion:
     @property
     def is_challenge(self) -> bool:
         """True if the players decide whether the words of a challenged play are valid."""
-        return self.stops_clock and not self.offers_wait
+        return self.stops_clock and not self.question.offers_wait
 
     @property
     def is_about_player(self) -> bool:
         """True if the question asks whose turn it was. After the answer, another question about the turn may follow."""
         return self.finding is not None and self.finding.reason in (Reason.OUT_OF_TURN, Reason.PRESS_MISSED)
-
-    @property
-    def is_about_old_tiles(self) -> bool:
-        """True if the question is about tiles of recorded turns; its answer is stored with the game."""
-        return self.question.key in OLD_TILE_KEYS
 
     def make_deferred(self, events: Sequence[Event], chosen: int | None = None) -> QuestionDeferred:
         """Return the event that stores this question for a later answer.
@@ -144,8 +136,8 @@ def make_recalled_question(game: Game, deferred: QuestionDeferred) -> OpenQuesti
 def make_wait_question(max_s: float) -> OpenQuestion:
     """Return the question about a turn that was not read within `max_s` seconds; it stops the clocks."""
     answers = get_text("answer-wait"), get_text("answer-by-hand")
-    question = make_question("not-read-in-time", f"{max_s:.0f}", answers=answers)
-    return OpenQuestion(question, ((), ()), chosen_counts=False, stops_clock=True, offers_wait=True)
+    question = make_question(NOT_READ_IN_TIME, f"{max_s:.0f}", answers=answers)
+    return OpenQuestion(question, ((), ()), chosen_counts=False, stops_clock=True)
 
 
 def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:

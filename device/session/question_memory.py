@@ -9,7 +9,7 @@ from dataclasses import replace
 import msgspec
 
 from device.session.letter_doubts import LetterDoubts
-from device.session.messages import OLD_TILE_KEYS
+from device.session.messages import Question
 from device.session.turns.decision import Decision
 from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog
@@ -28,7 +28,6 @@ from engine.events import (
     TurnInserted,
 )
 from engine.game import Game
-from engine.messages import key_of
 from engine.reading import BoardReading
 from engine.validation import QuestionHistory
 from engine.validation.deferred_questions import find_corrected_questions
@@ -75,8 +74,8 @@ class QuestionMemory:
         history = self.history.for_new_game()
         if self._saved is None or self._saved[0] != log.number:
             history = self._load_last_press(log.number, history)
-        asked = [event for event in log.game.events if isinstance(event, QuestionDeferred)]
-        squares = {square for event in asked if key_of(event.text) in OLD_TILE_KEYS for square in event.squares}
+        questions = [Question.from_event(event) for event in log.game.events if isinstance(event, QuestionDeferred)]
+        squares = {square for question in questions if question.is_about_old_tiles for square in question.squares}
         self._before = self.history = replace(history, squares=frozenset(squares))
 
     def _load_last_press(self, number: int, history: QuestionHistory) -> QuestionHistory:

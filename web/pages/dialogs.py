@@ -12,7 +12,7 @@ from pathlib import Path
 from flask import Blueprint, Response, render_template, request
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH
-from device.session.messages import START_FROM_HERE, CommandRefusedError
+from device.session.messages import CommandRefusedError
 from device.session.new_game import list_choices
 from device.session.rule_choices import NUMBER_CHOICES, list_preset_choices
 from device.session.snapshot import Phase, TableSnapshot
@@ -121,7 +121,7 @@ class Dialogs:
         """Return the form to start from a position: the position of the open question, or an empty board."""
         state = self.session.state
         symbols, question = [EMPTY] * len(SQUARES), state.question
-        if question is not None and question.key == START_FROM_HERE:
+        if question is not None and question.is_about_start:
             for square, symbol in zip(question.squares, question.symbols[-1], strict=True):
                 symbols[square] = symbol
         tile_count = sum(symbol != EMPTY for symbol in symbols)

@@ -18,42 +18,42 @@ def answer_question(controller: GameController, number: int) -> bool:
 
     Raises `CommandRefusedError`.
     """
-    question = controller.open_question
-    if question is None or not 0 <= number < len(question.answers):
+    open_question = controller.open_question
+    if open_question is None or not 0 <= number < len(open_question.answers):
         raise make_refusal("nothing-asked")
-    if question.offers_wait:
+    if open_question.question.offers_wait:
         controller.open_question = None
         return number == 0
-    if question.stops_clock and number == 0:
+    if open_question.stops_clock and number == 0:
         return False  # the words are still being looked up: the question stays open
-    if not question.deferred and question.asks_for_picture(number):
+    if not open_question.deferred and open_question.asks_for_picture(number):
         discard_reading(controller)
         return True
     controller.open_question = None
-    if question.deferred:
-        controller.answer_deferred_question(question.deferred, number)
+    if open_question.deferred:
+        controller.answer_deferred_question(open_question.deferred, number)
         return False
-    events = _record_answer(controller, question, number)
-    if question.is_about_player and not events:  # pressed by mistake: an unconfirmed pass before stays so
+    events = _record_answer(controller, open_question, number)
+    if open_question.is_about_player and not events:  # pressed by mistake: an unconfirmed pass before stays so
         controller.memory.forget_missed_press()
         return False
-    controller.memory.close_question(question.question.squares)
+    controller.memory.close_question(open_question.question.squares)
     before = controller.log.game_before_last_press
-    if before is not None and question.is_about_old_tiles and events:
-        answered = question.make_deferred(controller.game.events[len(before.events) :], number)
+    if before is not None and open_question.question.is_about_old_tiles and events:
+        answered = open_question.make_deferred(controller.game.events[len(before.events) :], number)
         controller.extend_last_press(close_question(controller.game, answered))
-    if before is not None and question.is_about_player:
-        decision = find_next_question(before, events, question.reading, controller.turn_context)
-        controller.ask_question(decision, question.reading)
+    if before is not None and open_question.is_about_player:
+        decision = find_next_question(before, events, open_question.reading, controller.turn_context)
+        controller.ask_question(decision, open_question.reading)
     return False
 
 
-def _record_answer(controller: GameController, question: OpenQuestion, number: int) -> tuple[Event, ...]:
+def _record_answer(controller: GameController, open_question: OpenQuestion, number: int) -> tuple[Event, ...]:
     """Record the events of an answer, unless they are recorded already; return them."""
-    events = question.answers[number]
-    if not question.chosen_counts:  # nothing is recorded yet
+    events = open_question.answers[number]
+    if not open_question.chosen_counts:  # nothing is recorded yet
         return controller.commit_events(events)
-    if number != question.question.chosen:  # another answer is recorded
+    if number != open_question.question.chosen:  # another answer is recorded
         events = controller.add_void_withdrawals(controller.log.game_before_last_press or controller.game, events)
         controller.replace_last_press(events)
     return events
@@ -64,21 +64,21 @@ def find_squares_in_question(controller: GameController) -> frozenset[Square]:
 
     If there is only one answer, the question is whether the tiles on its squares are right: return these squares.
     """
-    question = controller.open_question
-    if question is None:
+    open_question = controller.open_question
+    if open_question is None:
         return frozenset()
-    answers = [events for events in question.answers if events]
-    if len(answers) < 2 or question.deferred:
-        return frozenset(question.question.squares)
-    before = controller.log.game_before_last_press if question.chosen_counts else controller.game
+    answers = [events for events in open_question.answers if events]
+    if len(answers) < 2 or open_question.deferred:
+        return frozenset(open_question.question.squares)
+    before = controller.log.game_before_last_press if open_question.chosen_counts else controller.game
     boards = [(before or controller.game).push(*events).board for events in answers]
     return frozenset(square for board in boards for square in boards[0].differences(board))
 
 
 def discard_reading(controller: GameController) -> None:
     """Close the open question and undo its turn, so that the board can be read again. Raises `CommandRefusedError`."""
-    question, controller.open_question = controller.open_question, None
-    if question is not None and question.chosen_counts:
+    open_question, controller.open_question = controller.open_question, None
+    if open_question is not None and open_question.chosen_counts:
         controller.move_in_history(controller.log.undo)
     controller.memory.forget_last_question()
 
@@ -88,12 +88,12 @@ def cancel_question(controller: GameController) -> bool:
 
     If its turn counts provisionally, the question is stored with it, so that a redo brings both back.
     """
-    question = controller.open_question
-    if question is None or question.chosen_counts:
+    open_question = controller.open_question
+    if open_question is None or open_question.chosen_counts:
         controller.defer_question()
         return False
     controller.open_question = None
-    if question.reading is not None:
+    if open_question.reading is not None:
         controller.memory.forget_last_question()
     return True
 
@@ -105,40 +105,40 @@ def choose_next_answer(controller: GameController) -> bool:
     were recorded before the first choice are restored. Return True if no answer has events, so that the board must be
     read again. Raises `CommandRefusedError`.
     """
-    question = controller.open_question
-    if question is None:
+    open_question = controller.open_question
+    if open_question is None:
         raise make_refusal("nothing-asked")
-    later = range(question.question.chosen + 1, len(question.answers))
-    numbers = (number for number in later if question.answers[number])
-    if question.deferred:
-        number = next((number for number in numbers if _try_deferred_answer(controller, question, number)), None)
+    later = range(open_question.question.chosen + 1, len(open_question.answers))
+    numbers = (number for number in later if open_question.answers[number])
+    if open_question.deferred:
+        number = next((number for number in numbers if _try_deferred_answer(controller, open_question, number)), None)
     else:
         number = next(numbers, None)
     if number is None:
-        if question.was_unrecorded and question.question.chosen:
+        if open_question.was_unrecorded and open_question.question.chosen:
             controller.move_in_history(controller.log.undo)
             controller.open_question = None
             return False
         return answer_question(controller, 0)
     following = None
-    if not question.deferred:
+    if not open_question.deferred:
         answer_question(controller, number)
         following = controller.open_question
     controller.open_question = replace(
-        question,
-        question=replace(question.question, chosen=number),
+        open_question,
+        question=replace(open_question.question, chosen=number),
         chosen_counts=True,
         stops_clock=False,
-        was_unrecorded=question.was_unrecorded or not question.chosen_counts,
+        was_unrecorded=open_question.was_unrecorded or not open_question.chosen_counts,
         following=following,
     )
     return False
 
 
-def _try_deferred_answer(controller: GameController, question: OpenQuestion, number: int) -> bool:
+def _try_deferred_answer(controller: GameController, open_question: OpenQuestion, number: int) -> bool:
     """Let the answer `number` to a deferred question take effect; return False if later turns exclude it."""
     try:
-        controller.answer_deferred_question(question.deferred, number, stays_open=True)
+        controller.answer_deferred_question(open_question.deferred, number, stays_open=True)
     except CommandRefusedError:
         return False
     return True

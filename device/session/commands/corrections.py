@@ -202,9 +202,9 @@ class RenamePlayer(TableCommand, frozen=True):
         check_player(controller.game, self.player)
         before, after = controller.game.players[self.player], clean_name(self.new_name)
         controller.commit_events([PlayerRenamed(self.player, after)])
-        if (question := controller.open_question) is not None:
-            question = replace(question, question=question.question.with_names({before: after}))
-            controller.open_question = question
+        if (open_question := controller.open_question) is not None:
+            open_question = replace(open_question, question=open_question.question.with_names({before: after}))
+            controller.open_question = open_question
         controller.colours.save([(after, controller.colours.get(after) or controller.colours.get(before))])
 
 

@@ -48,20 +48,24 @@ def match_entered_board(inference: Inference, reading: BoardReading) -> Inferenc
 
 def drop_answered_question(decision: Decision, named_blanks: Sequence[BlankNamed]) -> Decision:
     """Return the decision without its question about the letter of a blank, if `named_blanks` contain that letter."""
-    question = decision.open_question
-    if question is None or question.finding is None or question.finding.reason is not Reason.BLANK_UNNAMED:
+    open_question = decision.open_question
+    if (
+        open_question is None
+        or open_question.finding is None
+        or open_question.finding.reason is not Reason.BLANK_UNNAMED
+    ):
         return decision
-    is_answered = {event.square for event in named_blanks}.issuperset(question.question.squares)
+    is_answered = {event.square for event in named_blanks}.issuperset(open_question.question.squares)
     return replace(decision, open_question=None) if is_answered else decision
 
 
 def name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Square, Tile]) -> Decision:
     """Return the decision with the letters of blanks added to each answer of its question that has events."""
-    question = decision.open_question
-    if question is None:
+    open_question = decision.open_question
+    if open_question is None:
         return decision
-    answers = tuple(events and (*events, *name_blanks(game, events, tiles)) for events in question.answers)
-    return replace(decision, open_question=replace(question, answers=answers))
+    answers = tuple(events and (*events, *name_blanks(game, events, tiles)) for events in open_question.answers)
+    return replace(decision, open_question=replace(open_question, answers=answers))
 
 
 def name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:

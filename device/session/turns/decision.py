@@ -59,9 +59,9 @@ class Decision:
     @property
     def is_clear(self) -> bool:
         """True if nothing is in doubt, or if another picture would not answer the question."""
-        question = self.open_question
-        if self.warning or question is None:
+        open_question = self.open_question
+        if self.warning or open_question is None:
             return not self.warning
-        if question.finding is not None:
-            return not question.finding.needs_picture
-        return question.question.is_about_pass
+        if open_question.finding is not None:
+            return not open_question.finding.needs_picture
+        return open_question.question.is_about_pass

@@ -127,9 +127,9 @@ def _extend_history(
 
     `game` is the game before the events of the decision.
     """
-    history, question = context.question_history, decision.open_question
-    if question is not None and question.finding is not None:
-        history = history.with_finding(question.finding)
+    history, open_question = context.question_history, decision.open_question
+    if open_question is not None and open_question.finding is not None:
+        history = history.with_finding(open_question.finding)
     is_tile_lost = inference.question is not None and inference.question.doubt is Doubt.TILE_LOST
     if is_tile_lost and not _is_board_wrong(decision):
         history = replace(history, squares=history.squares | {*inference.best.missing_squares})
@@ -138,7 +138,7 @@ def _extend_history(
     for play in filter_plays(decision.events):
         history = history.with_play(play.play, reading)
     if decision.events:
-        is_pass = question is not None and question.question.is_about_pass
+        is_pass = open_question is not None and open_question.question.is_about_pass
         history = replace(history, unanswered_pass=len(inference.best.game.turns) if is_pass else None)
     return replace(history, has_missed_press=_is_press_missed(decision), missed_seat=context.seat)
 
