@@ -298,7 +298,11 @@ def find_tile_run(tiles: Sequence[Tile | None], square: Square, across: bool) ->
 
 
 def run_ends(run: range, across: bool) -> tuple[Square, ...]:
-    """Return the squares directly before and after a run of squares; a square outside the board is left out."""
+    """Return the squares directly before and after a run of squares; a square outside the board is left out.
+
+    >>> run_ends(range(112, 115), across=True), run_ends(range(105, 120), across=True)
+    ((111, 115), ())
+    """
     return RAYS_BACK[across][run[0]][:1] + RAYS_FORWARD[across][run[-1]][:1]
 
 

@@ -28,7 +28,7 @@ from engine.messages import make_message
 from engine.plays import Play
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.scoring import PlayScore, Status, score_play
-from engine.state import State, Turn, TurnKind, can_exchange, check_play, create_state, find_challengeable_turn
+from engine.state import State, Turn, can_exchange, check_play, create_state, find_challengeable_turn
 from engine.tiles import TileSet
 from engine.transitions import apply_event, replay_ledger
 
@@ -225,7 +225,7 @@ class Game:
         `lexicon` is the agreed word list.
         """
         turns = self.state.played_turns
-        if not turns or turns[-1].kind is not TurnKind.PLAY or self.rules.challenge is not ChallengeRule.VOID:
+        if not turns or self.rules.challenge is not ChallengeRule.VOID:
             return ()
         return find_invalid_words(turns[-1].words, self.tiles.letters, lexicon)
 

@@ -201,7 +201,7 @@ def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> S
             status |= Status.SQUARE_TAKEN.value
             break
     first, last = placed[0][0], placed[-1][0]
-    across = last - first < BOARD_SIZE and first // BOARD_SIZE == last // BOARD_SIZE
+    across = first // BOARD_SIZE == last // BOARD_SIZE
     step = 1 if across else BOARD_SIZE
     if (last - first) % step:
         status |= Status.NOT_IN_LINE.value

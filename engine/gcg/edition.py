@@ -134,8 +134,8 @@ def describe_variants(rules: Rules) -> str:
 def find_variants(record: Record) -> Rules:
     """Return the standard rules with the variations in the `#description` pragma, as `describe_variants` writes it.
 
-    >>> find_variants(Record((), (), (Pragma("description", "9 tiles on a rack"),))).rack_size
-    9
+    >>> find_variants(Record((), (), (Pragma("description", "9 tiles on a rack"),)))
+    Rules(rack_size=9)
     """
     rules, levels = STANDARD_RULES, set(FinishLineLevel)
     for variant in (record.pragma_text("description") or "").split("; "):

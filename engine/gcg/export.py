@@ -277,7 +277,7 @@ def _infer_racks(
             is_rack_after_kept = not turn.drawn_count and len(played) + len(rack_after) <= rack_size
             rack_by_player[turn.player] = tuple(sorted((*played, *(rack_after if is_rack_after_kept else ()))))
         elif turn.kind is TurnKind.EXCHANGE:
-            rack_by_player[turn.player] = turn.tiles or None
+            rack_by_player[turn.player] = turn.tiles
         elif turn.kind is TurnKind.WITHDRAWN and turn.target is not None:
             returned = Counter(tile.face for _, tile in turns[turn.target].placements)
             kept = returned | Counter(rack_after)

@@ -20,6 +20,11 @@ def test_every_word_through_the_blank_must_fit() -> None:
     assert find_blank_letters(game.state, F8, WORDS.__contains__) == ("B", "C")
 
 
+def test_other_words_need_not_be_valid() -> None:
+    game = play(new_game(), "8F ?ORN", "H8 .ZZ")
+    assert find_blank_letters(game.state, F8, WORDS.__contains__) == ("B", "C", "H")
+
+
 def test_two_blanks_in_one_word() -> None:
     game = play(new_game(), "8F CA??")
     assert find_blank_letters(game.state, parse_square("H8"), WORDS.__contains__) == ("N", "R", "S")

@@ -22,3 +22,8 @@ from tests.support.engine_table import new_game, play
 def test_turns_without_a_score_are_counted(challenge: ChallengeRule, events: list[Event], zeros: int) -> None:
     game = play(new_game(Rules(challenge=challenge)), "8F HORN").push(*events)
     assert format_cgp(game).split()[3] == str(zeros)
+
+
+def test_tiles_are_written_in_their_rows() -> None:
+    rows = format_cgp(play(new_game(), "8F HORN", "H6 FA.m")).split()[0].split("/")
+    assert rows == ["15"] * 5 + ["7F7", "7A7", "5HORN6", "7m7"] + ["15"] * 6

@@ -56,6 +56,11 @@ def test_a_tile_that_was_missed_joins_the_play_that_is_named() -> None:
     assert [turn.word for turn in game.turns] == ["HORNS", "FA.M"] and game.bag_count == 100 - 14 - 8
 
 
+def test_tile_on_a_square_of_a_withdrawn_play_joins_the_last_play() -> None:
+    game = play(new_game(), "8F HORN", "8J S").push(PlayWithdrawn(1), SquareCorrected(J8, Tile("E")))
+    assert [turn.word for turn in game.turns if turn.stands and turn.word] == ["HORNE"] and game.board[J8] == Tile("E")
+
+
 def test_tile_that_was_never_played_is_removed() -> None:
     game = play(new_game(), "8F HORNS").push(SquareCorrected(J8, None))
     assert game.turns[0].word == "HORN" and game.board[J8] is None

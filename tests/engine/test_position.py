@@ -27,6 +27,7 @@ from engine.events import (
     RackRevealed,
     ScoreCorrected,
     SquareCorrected,
+    TileRecycled,
     TurnCorrected,
     TurnInserted,
 )
@@ -104,6 +105,7 @@ def test_position_ends_the_draw_for_first_play() -> None:
     [
         (position(totals=(1,)), "the points of all 2 players, not of 1"),
         (position(to_move=2), "Player 2 cannot begin"),
+        (position(to_move=-1), "Player -1 cannot begin"),
         (position(board=EMPTY_BOARD), "needs at least one tile"),
         (position(board=BOARD.with_tiles({0: Tile("Q"), 1: Tile("Q")})), "more of these tiles than the set: Q"),
         (position(racks=(("A",), ())), "The bag still has 79 tiles"),
@@ -134,7 +136,15 @@ def test_racks_of_a_position_with_an_empty_bag(racks: tuple[tuple[str, ...], ...
 
 
 @pytest.mark.parametrize(
-    "racks", [(("A",), ("E",)), (("Z",), ()), (("A", "E"),), (("A", "A"), ()), (("A", "E", "E", "I", "?", "A"), ())]
+    "racks",
+    [
+        (("A",), ("E",)),
+        (("Z",), ()),
+        (("A", "E"),),
+        (("A", "A"), ()),
+        (("A", "E", "E", "I", "?", "A"), ()),
+        (("A", "E"), ("E", "I"), ("?",)),
+    ],
 )
 def test_racks_that_do_not_hold_the_other_tiles_are_refused(racks: tuple[tuple[str, ...], ...]) -> None:
     with pytest.raises(RulesError, match="do not match the 5 tiles"):
@@ -151,6 +161,20 @@ def test_tiles_played_after_a_position_leave_its_racks() -> None:
     game = game.push(PlayMade(1, Play.from_tiles({A4: Tile("O")})))
     ended = game.push(GameEnded())
     assert ended.racks_wanted == () and ended.totals == (120 - 12, game.totals[1] - 1)
+
+
+def test_racks_of_a_position_are_known_after_plays_of_all_players() -> None:
+    game = new_game().push(position(late_board("AEIOZ"), racks=(("A", "I", "Z"), ("E", "O"))))
+    game = game.push(PlayMade(1, Play.from_tiles({A4: Tile("O")})), PlayMade(0, Play.from_tiles({A4 + 1: Tile("Z")})))
+    assert game.push(GameEnded()).racks_wanted == ()
+
+
+def test_rack_of_a_position_is_not_known_after_its_player_took_a_tile_of_the_board() -> None:
+    game = new_game(replace(STANDARD_RULES, recycle=True)).push(
+        position(late_board("AEIOZ"), racks=(("A", "I", "Z"), ("E", "O")))
+    )
+    recycled = game.push(TileRecycled(1, 60, Tile("O")), TileRecycled(0, 61, Tile("Z")))
+    assert recycled.push(GameEnded()).racks_wanted == (0, 1)
 
 
 def test_game_from_a_position_ends_when_a_rack_is_empty() -> None:
@@ -239,6 +263,11 @@ def test_square_of_a_position_changes_the_later_plays() -> None:
 def test_blank_of_a_position_is_named() -> None:
     game = new_game().push(position(BOARD.with_tiles({J8: Tile.unnamed()}))).push(BlankNamed(J8, "S"))
     assert game.board[J8] == Tile("S", is_blank=True)
+
+
+def test_square_without_a_tile_has_no_blank_after_a_position() -> None:
+    with pytest.raises(RulesError, match="There is no blank on J8"):
+        new_game().push(position()).push(BlankNamed(J8, "S"))
 
 
 def test_play_after_a_position_can_be_challenged() -> None:

@@ -182,6 +182,15 @@ def test_a_tile_alone_reads_in_the_direction_of_its_longer_word() -> None:
     assert [word.word for word in game.score_play(written(game, "J8 S")).words] == ["HORNS"]
 
 
+@pytest.mark.parametrize(
+    ("down", "words"),
+    [("J5 CAT", ["HORNS", "CATS"]), ("J2 ORCHID", ["ORCHIDS", "HORNS"]), ("J4 FARM", ["HORNS", "FARMS"])],
+)
+def test_longer_word_of_a_tile_alone_is_its_main_word(down: str, words: list[str]) -> None:
+    game = play(new_game(), "8F HORN", down)
+    assert [word.word for word in game.score_play(written(game, "8J S")).words] == words
+
+
 def test_tiles_of_several_letters_stand_in_brackets() -> None:
     tiles = load_tile_set("es")
     shown = Play.from_gcg(Board(), "8H", "CHI[LL]A", tiles)
@@ -196,6 +205,7 @@ def test_tiles_of_several_letters_stand_in_brackets() -> None:
         ("8O HORN", NotationError, "does not fit on the board"),
         ("H6 F.RM", RulesError, "runs through H7, which is empty"),
         ("H6 FATM", RulesError, "the tile on H8 is R, not T"),
+        ("H6 F(A)RM", RulesError, "runs through H7, which is empty"),
         ("H6 F4RM", NotationError, "'4'"),
     ],
 )

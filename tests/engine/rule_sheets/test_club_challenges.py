@@ -71,6 +71,10 @@ def test_void_words_are_only_looked_for_under_that_rule() -> None:
     assert play(new_game(VOID), "8F HRON").push(Passed(1)).find_void_words(WORDS) == ()
 
 
+def test_void_takes_back_a_play_after_a_pass() -> None:
+    assert play(new_game(VOID).push(Passed(0)), "8F HRON").find_void_words(WORDS) == ("HRON",)
+
+
 def test_void_leaves_a_blank_without_a_name_any_letter() -> None:
     assert play(new_game(VOID), "8F H?RN").find_void_words(WORDS) == ()
     assert play(new_game(VOID), "8F H?ZN").find_void_words(WORDS) == ("H?ZN",)

@@ -118,6 +118,16 @@ def test_twice_applies_to_nobody_when_nobody_went_out() -> None:
     assert ended.totals[0] == game.totals[0] - game.tiles.points(mine)
 
 
+def test_player_who_went_out_first_gains_the_letters_though_others_played_on() -> None:
+    game = played_out(new_game(players=3))
+    first, second = game.turns[-1].player, game.to_move
+    game = game.push(PlayMade(second, play_of(game, game.state.rack_counts[second], random.Random(4))))
+    ended = game.push(Passed(game.to_move), Passed(first)).push(GameEnded(EndReason.PLAYED_OUT))
+    points = game.tiles.points(game.unseen.elements())
+    assert points and ended.totals[first] == game.totals[first] + points
+    assert ended.totals[second] == game.totals[second]
+
+
 def test_unplayed_letters_may_not_count_at_all() -> None:
     game = played_out(new_game(replace(STANDARD_RULES, unplayed=UnplayedRule.NONE)))
     assert game.push(GameEnded(EndReason.PLAYED_OUT)).totals == game.totals
