@@ -19,9 +19,9 @@ from engine.plays import Play
 from engine.scoring import score_play
 from engine.state import Turn, check_play
 from engine.tiles import Tile
+from engine.validation.alternative_plays import find_end_squares, find_unlisted_words
 from engine.validation.deferred_questions import find_open_squares
 from engine.validation.findings import Finding, Option, Proposal, Reason
-from engine.validation.play_checks import find_end_squares, find_unlisted_words
 from engine.validation.turn_checks import move_to_seat
 
 

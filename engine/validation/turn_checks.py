@@ -13,8 +13,8 @@ from engine.plays import Play
 from engine.scoring import Status
 from engine.state import TurnKind
 from engine.transitions import replay_ledger
+from engine.validation.alternative_plays import MAX_ALTERNATIVES, find_unlisted_words, list_other_orders
 from engine.validation.findings import LOOK_AGAIN, PRESSED_BY_MISTAKE, Finding, Option, Proposal, Reason, Source
-from engine.validation.play_checks import MAX_ALTERNATIVES, find_unlisted_words, list_other_orders
 
 
 def check_order(proposal: Proposal) -> Iterator[Finding]:

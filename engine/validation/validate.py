@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from engine.validation import board_checks, earlier_plays, play_checks, turn_checks
+from engine.validation import board_checks, earlier_plays, old_tile_checks, play_checks, turn_checks
 from engine.validation.findings import Finding, Proposal, Source, ValidationResult
 
 Check = Callable[[Proposal], Iterator[Finding]]
@@ -22,12 +22,12 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     board_checks.check_offset,
     board_checks.check_letters,
     # Checks of turns that were recorded before.
-    board_checks.check_removed_tiles,
+    old_tile_checks.check_removed_tiles,
     board_checks.check_pass,
-    board_checks.check_old_tiles,
+    old_tile_checks.check_old_tiles,
     earlier_plays.check_earlier_play,
     earlier_plays.check_hidden_tile,
-    board_checks.check_added_tiles,
+    old_tile_checks.check_added_tiles,
     # Checks of the new play.
     turn_checks.check_seat,
     turn_checks.check_missed_press,

@@ -23,7 +23,7 @@ from engine.game import Game
 from engine.inference.explain import Doubt, Explanation, Inference, InferenceQuestion
 from engine.inference.hypotheses import replace_last_play
 from engine.reading import HIDDEN, BoardReading
-from engine.validation.play_checks import list_other_orders, pass_after_exchange
+from engine.validation.alternative_plays import list_other_orders, pass_after_exchange
 
 MIN_OFFERED_LIKELIHOOD = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""

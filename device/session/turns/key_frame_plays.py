@@ -17,7 +17,7 @@ from engine.inference.history import ReadingHistory
 from engine.lexicon import WordList
 from engine.plays import Play
 from engine.reading import BoardReading
-from engine.validation.play_checks import MAX_ALTERNATIVES, find_end_squares
+from engine.validation.alternative_plays import MAX_ALTERNATIVES, find_end_squares
 
 MIN_STABLE_UNKNOWN_WORDS_S = 10.0
 """Minimum time in seconds without a change of the board for a play to count as complete, unless its words are known to

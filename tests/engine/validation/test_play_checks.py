@@ -14,6 +14,7 @@ from engine.plays import Play
 from engine.rules import STANDARD_RULES, ChallengeRule
 from engine.tiles import Tile
 from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source, validate_turn
+from engine.validation.alternative_plays import list_other_orders
 from engine.validation.play_checks import (
     check_blank,
     check_closed_letters,
@@ -23,7 +24,6 @@ from engine.validation.play_checks import (
     check_record,
     check_word_ends,
     check_words,
-    list_other_orders,
 )
 from tests.support.engine_table import new_game, play, seen, written
 

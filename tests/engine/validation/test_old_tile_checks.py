@@ -20,11 +20,7 @@ from engine.inference.history import ReadingHistory
 from engine.reading import BoardReading
 from engine.tiles import Tile
 from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source
-from engine.validation.board_checks import (
-    check_added_tiles,
-    check_old_tiles,
-    check_removed_tiles,
-)
+from engine.validation.old_tile_checks import check_added_tiles, check_old_tiles, check_removed_tiles
 from tests.support.engine_table import new_game, play, seen, written
 
 WORDS = frozenset({"HORN", "FARM", "PASTE", "JOHN", "JOT", "SHORN", "OHM"})
