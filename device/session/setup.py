@@ -33,6 +33,7 @@ MAX_SIDE_PX = 1280
 JPEG_QUALITY = 80
 NOTE_NAME = "corners"
 ENROLMENT_SOURCE = "lesson"
+"""Name that the examples of an enrolment have in place of a game's name. It is stored in the profile, so it stays."""
 
 Corners = Sequence[Sequence[float]]
 
@@ -121,14 +122,14 @@ class TableSetup:
         sends the same rows again, the rows are accepted as correct. Raises `CommandRefusedError`, `CameraError`.
         """
         if self._profile is None:
-            raise make_refusal("no-lesson")
+            raise make_refusal("no-enrolment")
         faces = [face for row in rows for face in row]
         if len(faces) != len(SQUARES) or any(len(row) != BOARD_SIZE for row in rows):
-            raise make_refusal("lesson-rows")
+            raise make_refusal("enrolment-rows")
         reading = self._board_camera.capture_board(tiles).reading
         board, views = reading.board, reading.views
         if board is None or views is None:
-            raise make_refusal("lesson-blind", join_messages(" ", reading.problems))
+            raise make_refusal("enrolment-unread", join_messages(" ", reading.problems))
         check = check_enrolment(rows, board)
         mismatched = tuple(square for square, _ in check.mismatched)
         mismatch = (faces, mismatched)

@@ -1,4 +1,4 @@
-"""The tile lesson: what to lay where, and whether it was laid."""
+"""The enrolment of tiles: which tile to place where, and whether it was placed."""
 
 import pytest
 
@@ -10,7 +10,7 @@ ALPHABET = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
 
 def seen(changes: dict[int, SquareReading]) -> BoardReading:
-    """The lesson of the alphabet, laid as asked but for some squares."""
+    """Return a reading of the enrolment layout of the alphabet, with other symbols on some squares."""
     squares = list(BoardReading.from_rows(make_enrolment_rows(ALPHABET)).squares)
     for at, square in changes.items():
         squares[at] = square
@@ -38,7 +38,7 @@ def test_what_cannot_be_laid_out_is_refused(letters: tuple[str, ...]) -> None:
         make_enrolment_rows(letters)
 
 
-def test_a_lesson_laid_as_asked_is_ready() -> None:
+def test_layout_placed_as_drawn_is_complete_and_clean() -> None:
     assert check_enrolment(make_enrolment_rows(ALPHABET), seen({})).is_clean
 
 
@@ -63,6 +63,6 @@ def test_a_tile_clearly_read_as_another_is_asked_about_and_may_still_teach() -> 
     assert not check.is_clean
 
 
-def test_a_tile_that_is_hard_to_read_is_what_the_lesson_is_for() -> None:
+def test_tile_that_is_hard_to_read_is_no_mismatch() -> None:
     check = check_enrolment(make_enrolment_rows(ALPHABET), seen({Q_SQUARE: SquareReading((("O", 0.6), ("Q", 0.4)))}))
     assert check.is_clean

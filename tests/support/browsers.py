@@ -24,7 +24,7 @@ WAIT_MS = 1000 * PATIENCE_S
 PICTURES = Path(__file__).parents[2] / "build" / "screenshots"
 EVERY_PAGE = (
     "/", "/watch", "/big", "/history", "/history/1", "/history/1?turn=1", "/records", "/join", "/pair", "/phones",
-    "/setup", "/setup#step-lesson", "/setup#step-panel", "/setup#step-table", "/panel", "/dialogs/more",
+    "/setup", "/setup#step-enrolment", "/setup#step-panel", "/setup#step-table", "/panel", "/dialogs/more",
     "/dialogs/exchange", "/dialogs/square", "/dialogs/square?square=H8", "/dialogs/new-game", "/dialogs/end-game",
     "/dialogs/decide-challenge", "/dialogs/board", "/dialogs/turn?number=1", "/dialogs/turn?number=1&insert",
     "/dialogs/entry", "/dialogs/word?word=horn", "/dialogs/rack", "/dialogs/draw", "/history/1/delete", "/data",

@@ -87,7 +87,7 @@ class SetupPages:
             "setup.html",
             state=self.session.state,
             has_camera=not self.session.uses_phone_camera,
-            lesson=self._list_enrolment_rows(),
+            enrolment_rows=self._list_enrolment_rows(),
             empty=EMPTY,
             remarks=host.setup_problems,
             addresses=addresses,
@@ -113,7 +113,7 @@ class SetupPages:
         """Enrol the tiles that are laid out on the board."""
         t = texts()
         wrong = _wait_for(self.session.enrol_tiles(self._list_enrolment_rows()))
-        message = t("setup.lesson_wrong", squares=", ".join(wrong)) if wrong else t("setup.lesson_learnt")
+        message = t("setup.enrolment_wrong", squares=", ".join(wrong)) if wrong else t("setup.enrolment_done")
         return jsonify({"ok": not wrong, "said": message, "squares": wrong})
 
     def picture(self, number: int) -> Response:

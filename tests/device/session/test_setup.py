@@ -1,4 +1,4 @@
-"""The set-up of a table: its picture with corners, corners that players place, the tile lesson."""
+"""The set-up of a table: its picture with corners, corners that players place, the enrolment of tiles."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_broken_note_of_corners_is_as_none(store: GameStore, board: Board) -> No
 
 # Learning
 
-LESSON = {100: "A", 102: "B", 104: "C", 106: "?"}
+LAYOUT = {100: "A", 102: "B", 104: "C", 106: "?"}
 
 
 class TaughtTable(PaintedTable):
@@ -103,13 +103,13 @@ class TaughtTable(PaintedTable):
 
     def read(self, *args: object, **named: object) -> object:  # type: ignore[override]
         found = super().read(*args, **named)  # type: ignore[arg-type]
-        return replace(found, views=OwnTable().picture(LESSON))
+        return replace(found, views=OwnTable().picture(LAYOUT))
 
 
 @pytest.fixture
 def taught() -> TaughtTable:
     table = TaughtTable()
-    table.rows = tuple("".join(row) for row in rows_of(LESSON))
+    table.rows = tuple("".join(row) for row in rows_of(LAYOUT))
     return table
 
 
@@ -118,9 +118,11 @@ def knowledge() -> TableProfile:
     return TableProfile(None, Muddle())
 
 
-def test_lesson_that_lies_as_asked_is_learnt(taught: TaughtTable, store: GameStore, knowledge: TableProfile) -> None:
+def test_layout_that_is_placed_as_drawn_is_learnt(
+    taught: TaughtTable, store: GameStore, knowledge: TableProfile
+) -> None:
     set_up = TableSetup(BoardCamera(taught, taught), store, knowledge)  # type: ignore[arg-type]
-    assert set_up.enrol_tiles(rows_of(LESSON), TILES) == ()
+    assert set_up.enrol_tiles(rows_of(LAYOUT), TILES) == ()
     assert {one.symbol for one in knowledge.examples} >= set(TILES)
 
 
@@ -129,7 +131,7 @@ def test_tile_that_is_missing_is_named_and_nothing_is_learnt(
 ) -> None:
     set_up = TableSetup(BoardCamera(taught, taught), store, knowledge)  # type: ignore[arg-type]
     for _ in range(2):
-        assert set_up.enrol_tiles(rows_of({**LESSON, 0: "A"}), TILES) == ("A1",)
+        assert set_up.enrol_tiles(rows_of({**LAYOUT, 0: "A"}), TILES) == ("A1",)
     assert not knowledge.examples
 
 
@@ -138,18 +140,20 @@ def test_tile_read_as_another_is_learnt_after_a_confirmation(
 ) -> None:
     set_up = TableSetup(BoardCamera(taught, taught), store, knowledge)  # type: ignore[arg-type]
     taught.rows = tuple(row.replace("B", "C") for row in taught.rows)
-    assert set_up.enrol_tiles(rows_of(LESSON), TILES) == ("M7",)
-    assert set_up.enrol_tiles(rows_of(LESSON), TILES) == ()
+    assert set_up.enrol_tiles(rows_of(LAYOUT), TILES) == ("M7",)
+    assert set_up.enrol_tiles(rows_of(LAYOUT), TILES) == ()
 
 
-def test_lesson_of_another_size_is_refused(taught: TaughtTable, store: GameStore, knowledge: TableProfile) -> None:
+def test_enrolment_layout_of_another_size_is_refused(
+    taught: TaughtTable, store: GameStore, knowledge: TableProfile
+) -> None:
     with pytest.raises(CommandRefusedError, match="15 rows"):
         TableSetup(BoardCamera(taught, taught), store, knowledge).enrol_tiles(["A"], TILES)  # type: ignore[arg-type]
 
 
 def test_table_without_a_place_for_it_teaches_nothing(taught: TaughtTable, store: GameStore) -> None:
     with pytest.raises(CommandRefusedError, match="no folder to save them in"):
-        TableSetup(BoardCamera(taught, taught), store, None).enrol_tiles(rows_of(LESSON), TILES)  # type: ignore[arg-type]
+        TableSetup(BoardCamera(taught, taught), store, None).enrol_tiles(rows_of(LAYOUT), TILES)  # type: ignore[arg-type]
 
 
 # A folder as the camera

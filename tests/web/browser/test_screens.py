@@ -72,7 +72,7 @@ PAGES = {
     "panel": ("/panel", samples.MIDGAME),
     "setup": ("/setup", samples.MIDGAME),
     "setup-panel": ("/setup#step-panel", samples.MIDGAME),
-    "setup-tiles": ("/setup#step-lesson", samples.MIDGAME),
+    "setup-tiles": ("/setup#step-enrolment", samples.MIDGAME),
     "setup-table": ("/setup#step-table", samples.MIDGAME),
     "phones": ("/phones", samples.MIDGAME),
     "history": ("/history", samples.MIDGAME),

@@ -108,7 +108,7 @@ def test_table_is_set_up_in_under_two_minutes(
         page.get_by_role("button", name="Red", exact=True).tap()
         page.wait_for_selector(".lamp .led-red")
 
-        # The lesson: tiles laid as drawn are learnt; others are named by their squares.
+        # The enrolment: tiles that are placed as drawn become examples; others are named by their squares.
         page.get_by_role("button", name="Next").tap()
         page.get_by_role("button", name="Scan the tiles").tap()
         page.wait_for_selector("#teach output:has-text('not as shown')")

@@ -1,4 +1,4 @@
-"""Setting the table up from a phone: where the board is, what was placed by hand, the lesson, the panel's rehearsal."""
+"""Setting the table up from a phone: the place of the board, placed corners, the enrolment, the panel's rehearsal."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_setup_page_names_the_fault_of_a_camera_without_pictures(table: ShownTab
     assert (answer.status_code, answer.text) == (409, "no camera at usb:0: plug one in\n")
 
 
-def test_lesson_is_the_one_that_is_drawn(table: ShownTable, paired: FlaskClient) -> None:
+def test_enrolment_rows_are_those_that_are_drawn(table: ShownTable, paired: FlaskClient) -> None:
     letters = load_tile_set("en").letters
     drawn = paired.get("/setup").text
     assert drawn.count('<i class="tile">') == sum(face != "." for row in make_enrolment_rows(letters) for face in row)
@@ -154,7 +154,7 @@ def test_setup_page_names_a_missing_panel(table: ShownTable) -> None:
 def test_table_whose_pictures_phones_take_has_no_camera_to_set_up(table: ShownTable, paired: FlaskClient) -> None:
     table.uses_phone_camera = True
     html = paired.get("/setup").text
-    assert "step-board" not in html and "step-lesson" not in html and "no camera to set up" in html
+    assert "step-board" not in html and "step-enrolment" not in html and "no camera to set up" in html
 
 
 def test_panel_that_is_not_wired_is_not_tested(table: ShownTable, panel: Panel) -> None:
