@@ -17,6 +17,7 @@ from engine.inference.explain import Inference
 from engine.inference.history import ReadingHistory
 from engine.reading import HIDDEN, BoardReading
 from engine.validation import Reason
+from engine.validation.board_checks import find_last_play_squares
 
 DEFAULT_WAIT_S = 4.0
 """Time in seconds for which a play must stay unchanged before the turn counts as ended."""
@@ -140,7 +141,8 @@ class TurnFinder:
             self._pending = self._still_since = None
             return None
         before, after = self._pending, self._find_next_play(game, reading, context, time)
-        if before is not None and after is not None and _is_next_likelier(before, after, found):
+        is_next = before is not None and after is not None and _is_next_likelier(before, after, found)
+        if before is not None and is_next and not _may_be_put_back(game, before):
             self._pending = self._still_since = None
             return before
         if found is not None and found.can_end:
@@ -231,6 +233,15 @@ def _is_next_likelier(before: FoundTurn, after: FoundTurn, found: FoundTurn | No
     if found is None or found.play_count > before.play_count or not set(before.squares) <= set(found.squares):
         return True
     return after.is_certain and not found.can_end and before.play_count == 1
+
+
+def _may_be_put_back(game: Game, found: FoundTurn) -> bool:
+    """Return True if a turn withdraws the last play, and its tiles are on squares of this play.
+
+    Its player may have lifted several tiles and is putting them back one after the other.
+    """
+    is_withdrawn = any(isinstance(event, PlayWithdrawn) for event in found.events)
+    return is_withdrawn and find_last_play_squares(game).issuperset(found.squares)
 
 
 def _is_visible(found: FoundTurn, inference: Inference) -> bool:

@@ -315,6 +315,17 @@ def test_tile_of_the_last_play_that_is_lifted_and_put_back_ends_no_turn(ends: bo
         assert state.turns == turns and state.sight is Sight.READY
 
 
+def test_tiles_of_the_last_play_that_are_put_back_one_after_the_other_end_no_turn(auto: SteppedTable) -> None:
+    auto.lay(HORN)
+    auto.rest(6.5)
+    auto.lay(HORN, FARM)
+    auto.rest(6.5)
+    for lifted in (("AR", 6, 7, False), ("FAR", 5, 7, False), FARM):
+        auto.lay(HORN, lifted)
+        auto.rest(2.0)
+    assert found(auto) == [(0, "HORN"), (1, "FA.M")] and auto.rest(10.0).question is None
+
+
 @pytest.mark.parametrize("command", [PassTurn(), ExchangeTiles(3)])
 def test_withdrawn_tiles_are_no_play_of_their_player_after_a_turn_without_tiles(
     command: TableCommand, auto: SteppedTable
