@@ -215,7 +215,7 @@ def _find_player_out(state: State) -> int | None:
 
     If the numbers of tiles on the racks are estimates, return the player whose rack is known to be empty, or None.
     """
-    if state.bag_count or not _are_counts_estimated(state):
+    if not _are_counts_estimated(state):
         return _find_empty_rack(state)
     return next((player for player, tiles in enumerate(find_known_racks(state)) if tiles == ()), None)
 

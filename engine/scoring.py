@@ -138,7 +138,7 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
     lies_across = len(squares) > 1 and squares[-1] - squares[0] < BOARD_SIZE
     words: list[WordScore] = []
     for across in (lies_across, not lies_across):
-        main_start = -1  # start of the main word, which is the same for most of its squares
+        main_start: Square | None = None  # start of the main word, which is the same for most of its squares
         for square in squares:
             run = find_tile_run(merged, square, across)
             if len(run) == 1 or (across == lies_across and run.start == main_start):

@@ -55,8 +55,7 @@ def find_named_tile_set(record: Record) -> TileSet | None:
     If none of these pragmas has a known name, return None.
     """
     for pragma in ("tile-distribution", "tile-set"):
-        first = (record.pragma_text(pragma) or "").lower().split(maxsplit=1)[:1]
-        for name in first:
+        for name in (record.pragma_text(pragma) or "").lower().split()[:1]:
             code = TILE_SET_BY_DISTRIBUTION.get(name, name)
             if code in tile_set_names():
                 return load_tile_set(code)

@@ -10,6 +10,7 @@ import pytest
 from engine.board import (
     SQUARES,
     Board,
+    Layout,
     layout_names,
     load_layout,
     parse_position,
@@ -127,6 +128,12 @@ def test_the_layouts_are_symmetric() -> None:
         assert all(board.premiums[s] == board.premiums[transpose(s)] == board.premiums[224 - s] for s in SQUARES)
 
 
+@pytest.mark.parametrize("rows", [["." * 15] * 14, ["." * 15] * 14 + ["." * 16], ["." * 15] * 14 + ["." * 14 + "x"]])
+def test_layout_of_other_rows_or_signs_is_refused(rows: list[str]) -> None:
+    with pytest.raises(NotationError, match="layout 'own'"):
+        Layout.from_rows("own", rows)
+
+
 def test_an_unknown_layout_names_those_there_are() -> None:
     with pytest.raises(UnknownLayoutError, match=", ".join(layout_names())):
         load_layout("round")
@@ -183,12 +190,18 @@ def test_a_tile_alone_reads_in_the_direction_of_its_longer_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("down", "words"),
-    [("J5 CAT", ["HORNS", "CATS"]), ("J2 ORCHID", ["ORCHIDS", "HORNS"]), ("J4 FARM", ["HORNS", "FARMS"])],
+    ("down", "words", "notation"),
+    [
+        ("J5 CAT", ["HORNS", "CATS"], "8F ....S"),
+        ("J2 ORCHID", ["ORCHIDS", "HORNS"], "J2 ......S"),
+        ("J4 FARM", ["HORNS", "FARMS"], "8F ....S"),
+    ],
 )
-def test_longer_word_of_a_tile_alone_is_its_main_word(down: str, words: list[str]) -> None:
+def test_longer_word_of_a_tile_alone_is_its_main_word(down: str, words: list[str], notation: str) -> None:
     game = play(new_game(), "8F HORN", down)
-    assert [word.word for word in game.score_play(written(game, "8J S")).words] == words
+    tile = written(game, "8J S")
+    assert [word.word for word in game.score_play(tile).words] == words
+    assert tile.to_gcg(game.board, EN) == notation
 
 
 def test_tiles_of_several_letters_stand_in_brackets() -> None:

@@ -33,6 +33,7 @@ from engine.plays import Play
 from engine.rules import ChallengeRule, FinishLineLevel, Rules, rules_preset
 from engine.state import TurnKind
 from engine.tiles import Tile
+from tests.support.engine_table import new_game, play
 from tests.support.play_at_random import drawn_out, play_of, random_game
 
 FIVE_TURNS = [("8F", "HORN"), ("H6", "FA.M"), ("10F", "PASTE"), ("9H", ".OB"), ("11E", "BIT")]
@@ -126,6 +127,13 @@ def test_a_play_taken_back_after_a_pass_is_read_back() -> None:
     assert build_game(parse_gcg(format_gcg(build_record(game)))).totals == game.totals == (39, 25)
 
 
+def test_play_of_one_tile_keeps_its_rack_if_it_is_written_in_the_other_direction() -> None:
+    entry = build_record(
+        build_game(parse_gcg("#player1 A A\n#player2 B B\n>A: HORN 8F HORN +14 14\n>B: QS J8 S +8 8\n"))
+    ).entries[1]
+    assert (entry.position, entry.rack) == ("8F", "QS")
+
+
 def test_points_for_a_challenge_in_vain() -> None:
     game = five_turns(Challenged(1, upheld=False), rules=Rules(challenge=ChallengeRule.POINTS, challenge_points=5))
     assert lines(game) == [">Anna: UNKNOWN (challenge) +5 60"]
@@ -139,6 +147,12 @@ def test_a_turn_lost_by_a_challenge_in_vain_is_a_pass() -> None:
         "#note #unsuccessful-challenge",
         ">Anna: UNKNOWN - +0 55",
     ]
+
+
+def test_turns_that_two_players_lost_are_passes_in_their_order() -> None:
+    game = play(new_game(players=3), "8F HORN").push(Challenged(2, upheld=False))
+    game = play(game, "H6 FA.M").push(Challenged(0, upheld=False), Passed(1))
+    assert [entry.player for entry in build_record(game).entries] == [0, 1, 2, 0, 1]
 
 
 def test_unplayed_letters_as_the_sheets_have_them() -> None:

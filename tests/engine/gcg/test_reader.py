@@ -37,6 +37,10 @@ def test_a_play_has_rack_position_word_score_and_total() -> None:
     )
 
 
+def test_blank_of_a_rack_may_be_an_underscore() -> None:
+    assert entry(">A: EH_ - +0 0").rack == "EH?"
+
+
 @pytest.mark.parametrize("line", [">A: HORN 8h HORN +14 14", ">A:HORN  8H\tHORN   +14  14  ", ">A: HORN 8H HORN 14 14"])
 def test_a_play_may_be_written_loosely(line: str) -> None:
     assert entry(line) == Entry(0, TurnKind.PLAY, 14, 14, rack="HORN", position="8H", text="HORN")

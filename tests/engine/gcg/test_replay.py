@@ -6,11 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.board import load_layout
+from engine.board import Board, load_layout
 from engine.gcg import Replay, parse_gcg, replay
 from engine.gcg.edition import find_possible_tile_sets
-from engine.tiles import load_tile_set
+from engine.gcg.validate import check_end_racks
+from engine.tiles import Tile, load_tile_set
 from tests.support.local_data import GCG_DIR, needs_games
+
+EN = load_tile_set("en")
 
 # The worked example of the rule sheets, and then one event of every kind.
 GAME = """\
@@ -95,6 +98,10 @@ def test_unplayed_letters_count_twice_where_nobody_loses_any() -> None:
     assert event.score == 40
 
 
+def test_unplayed_letters_that_one_of_two_players_gains_once_are_wrong() -> None:
+    assert game(">A: (QZ) +20 75").events[-1].score == 40
+
+
 def test_unplayed_letters_count_once_where_they_are_lost() -> None:
     played = game(">A: (QZ) +20 75", ">B: QZ (QZ) -20 5")
     assert [e.score for e in played.events[5:]] == [20, -20]
@@ -154,6 +161,7 @@ def test_a_play_that_cannot_be_is_named(line: str, reason: str) -> None:
         (">B: OB -- -16 9", "No play is withdrawn, because the play before (line 8) is another player's."),
         (">B: OB (challenge) +5 30", "No play was challenged, because the play before (line 8) is another player's."),
         (">A: AEI - +0 55", "A plays, but it was the turn of B."),
+        (">B: AEI - +0 24", "The recorded total is 24, but the scores add up to 25."),
         (">B: QZ (QX) -18 7", "The end rack (QX) is not the rack QZ."),
         ("#rack1 ZZ", "The rack ZZ has Z, which cannot be in the bag any more."),
         ("#rack1 A8", "The rack 'A8' has the letter '8', but the tile set 'en' has no such tile."),
@@ -190,9 +198,13 @@ def test_impossible_event_is_reported(line: str, reason: str) -> None:
         ">B: E (challenge) -100 -75",
         ">B: AEILORT -7 +0 25",
         ">B: EIX 12D XI +22 47 XI, BI",
+        ">B: -QV +0 25",
+        ">A: TIB -- -16 39",
+        ">A: EIT (challenge) +5 60",
+        "#rack1 EE",
     ],
 )
-def test_numbers_of_real_games_are_not_named(line: str) -> None:
+def test_events_of_real_games_are_not_named(line: str) -> None:
     assert reasons(line) == []
 
 
@@ -222,6 +234,13 @@ def test_end_rack_that_is_missing_is_named() -> None:
     [reason] = reasons(">B: QZ (QZ) -20 5")
     assert reason.startswith("There is no end rack of A, but these tiles were not played: ? ? A A")
     assert reasons(">B: QZ (QZ) -20 5", ">A: EE (EE) -2 53") == []
+
+
+def test_end_rack_without_tiles_is_not_missing() -> None:
+    record = parse_gcg("#player1 A A\n#player2 B B\n>A: A 8H A +2 2\n>B: QZ (QZ) -20 -20\n")
+    played = EN.count_remaining("QZ").elements()
+    board = Board().with_tiles({square: Tile.unnamed() if t == "?" else Tile(t) for square, t in enumerate(played)})
+    assert list(check_end_racks(record, board, EN)) == []
 
 
 def test_the_end_of_the_game_comes_last() -> None:

@@ -31,7 +31,7 @@ from engine.events import (
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
 from engine.plays import Play
-from engine.rules import FinishLineLevel, Rules, UnplayedRule
+from engine.rules import ChallengeRule, FinishLineLevel, Rules, UnplayedRule
 from engine.scoring import Status
 from engine.state import TurnKind
 from engine.tiles import Tile
@@ -83,6 +83,12 @@ def test_points_for_a_challenge_in_vain_and_for_overtime() -> None:
     ]
 
 
+@pytest.mark.parametrize("points", [0, 5])
+def test_failed_challenge_is_that_of_the_other_player(points: int) -> None:
+    turn = game(f">A: E (challenge) +{points} {55 + points}").turns[-1]
+    assert (turn.kind, turn.player, turn.by, turn.score) == (TurnKind.CHALLENGE, 0, 1, points)
+
+
 def test_a_challenger_who_pays_for_being_wrong() -> None:
     assert game(">B: Q (challenge) -5 20").totals == (55, 20)
 
@@ -115,6 +121,7 @@ def test_players_of_one_name_get_different_names() -> None:
     [
         (">B: Q M7 Q. +21 46", "'Q.' at M7 runs through M8, which is empty. Enter a letter instead of the dot."),
         (">B: Q -- -16 9", "No play is withdrawn, because the play before"),
+        (">B: E - +0 25\n#note then took a tile of the board for one of the rack: A1=E", "There is no tile on A1."),
         (">A: AEI -E.I +0 55", "exchange 'E.I'"),
         (">A: AEI -\u00b2 +0 55", "exchange '\u00b2'"),  # a digit, and no number
         (f">A: AEI -{'5' * 5000} +0 55", "exchange '555"),
@@ -124,6 +131,20 @@ def test_impossible_play_is_reported_with_its_line(line: str, reason: str) -> No
     with pytest.raises(RulesError) as raised:
         game(line)
     assert str(raised.value).startswith("line 8: ") and reason in str(raised.value)
+
+
+def test_impossible_play_is_reported_without_the_problems_of_other_lines() -> None:
+    with pytest.raises(RulesError, match=r"^line 9: ") as raised:
+        game(">B: ZZ - +0 25", ">A: Q M7 Q. +21 46")
+    assert "ZZ" not in str(raised.value)
+
+
+def test_rules_of_a_file_are_those_of_its_events() -> None:
+    assert game().rules == Rules(challenge=ChallengeRule.SINGLE, unplayed=UnplayedRule.NONE)
+
+
+def test_player_of_the_first_line_begins() -> None:
+    assert build_game(parse_gcg(HEAD + ">B: A - +0 0\n>A: A - +0 0\n")).start_event.first == 1
 
 
 def test_a_file_of_more_events_than_any_game_has_is_refused() -> None:
@@ -207,6 +228,10 @@ def test_corrected_turn_keeps_the_details_of_the_others() -> None:
     assert record.pragma_text("id") == "tournament 17" and record.racks == ()
 
 
+def test_turn_with_a_corrected_score_keeps_its_rack() -> None:
+    assert build_record(game(">B: EIXZ 12D zI +5 30").push(ScoreCorrected(5, 6))).entries[-1].rack == "EIXZ"
+
+
 def test_export_of_an_import_is_imported_without_its_lines() -> None:
     game = Game.start(("Anna", "Ben")).push(PlayMade(0, Play.from_tiles({112: Tile("A"), 113: Tile("T")})))
     again = build_game(parse_gcg(format_gcg(build_record(game))))
@@ -272,6 +297,7 @@ def test_winner_of_a_finish_line_game_survives_export_and_import(
 def test_letters_of_a_rack_stay_single_tiles_after_import_and_export() -> None:
     text = "#player1 A A\n#player2 B B\n#tile-distribution spanish\n#tile [RR] [rr]\n>A: ELNORRS - +0 0\n"
     assert ">A: ELNORRS - +0 0\n" in format_gcg(build_record(build_game(parse_gcg(text))))
+    assert build_game(parse_gcg(text + "#rack1 RR\n")).state.revealed_racks[0] == ("R", "R")
 
 
 def test_rearranged_and_recycled_tiles_survive_export_and_import() -> None:
@@ -343,7 +369,7 @@ def test_turn_lost_by_a_challenge_in_an_unfinished_game_survives_export_and_impo
 
 def test_challenge_points_of_another_player_than_that_of_the_last_play_are_not_exchanged() -> None:
     played = game(">B:  (challenge) +5 30")
-    assert played.totals == (55, 30)
+    assert [turn.score for turn in played.turns] == [14, 9, 25, 16 + 5, 16]
 
 
 def test_letters_gained_once_by_one_of_three_players_are_not_doubled() -> None:

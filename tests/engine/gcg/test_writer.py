@@ -125,6 +125,13 @@ def test_a_name_or_a_title_stays_on_its_line() -> None:
     assert back.pragma_text("title") == "one two"
 
 
+@pytest.mark.parametrize("line", [">A: Q A1 Q +99 99", "#title none"])
+def test_line_of_a_note_is_neither_event_nor_pragma(line: str) -> None:
+    entry = Entry(0, TurnKind.PASS, 0, 0, note=f"first\n{line}")
+    back = parse_gcg(format_gcg(Record((Player("A", "Ann"), Player("B", "Bob")), (entry,))))
+    assert back.entries == (entry,) and back.pragmas == Record(()).pragmas
+
+
 @pytest.mark.slow
 @needs_games
 def test_recorded_games_are_read_back() -> None:

@@ -79,6 +79,15 @@ def test_six_scoreless_turns_end_the_game_where_the_rule_is_on() -> None:
     assert game.end_due is EndReason.SCORELESS
 
 
+@pytest.mark.parametrize(("least", "reason"), [(2, EndReason.SCORELESS), (3, None)])
+def test_scoreless_turns_before_the_first_word_end_the_game_unless_a_longer_word_is_awaited(
+    least: int, reason: EndReason | None
+) -> None:
+    game = new_game(replace(STANDARD_RULES, scoreless_turns=2, first_word_minimum=least))
+    assert game.push(Passed(0), Passed(1)).end_due is reason
+    assert play(game, "8F HORN").push(Passed(1), Passed(0)).end_due is EndReason.SCORELESS
+
+
 def test_without_the_rule_they_do_not() -> None:
     game = new_game()
     for _ in range(12):
