@@ -32,7 +32,7 @@ function isOn(name) {
   return alerts.elements[name].checked;
 }
 
-// Browsers let a page sound only after a tap: the first one wakes the sound up.
+// Plays the notes of an alert. Browsers allow sound only after a tap, so the sound may have to be resumed.
 function playNotes(kind) {
   audio ??= new AudioContext();
   audio.resume();
@@ -64,7 +64,7 @@ document.addEventListener("news", ({ detail }) => {
   if (detail.spoken) alertTo(detail.question ? "question" : "turn", detail.spoken);
 });
 
-// The switch gives a sample, which also is the tap that the browser asks for.
+// A switch that is switched on plays a sample. This tap also allows the page to play sounds.
 alerts.addEventListener("change", ({ target }) => {
   saveSwitches();
   if (!target.checked) return;

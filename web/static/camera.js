@@ -6,7 +6,7 @@ const SHORT_SIDE_PX = 432; // of small pictures: what the table needs to tell si
 const LONG_SIDE_PX = 2560; // of full ones, as vision/photo.py
 const PREVIEW_QUALITY = 0.7;
 const STILL_QUALITY = 0.92;
-const ANSWER_MS = 8000; // as the table waits for a full picture
+const ANSWER_MS = 8000; // the table waits as long for a full picture
 const RETRY_MS = [500, 1000, 2000, 4000];
 const TABLE_RESTARTED = 409;
 const REPLACED = 410;
@@ -23,7 +23,7 @@ const form = document.getElementById("start");
 const small = document.createElement("canvas");
 let stream = ""; // the id by which the table knows this phone
 let isOn = false; // the user wants this phone to be the camera
-let newestRun = 0; // counts starts and ends: what belongs to an earlier run has no effect
+let newestRun = 0; // counts starts and ends; answers to an earlier run have no effect
 
 function showMessage(text, state) {
   if (message.textContent !== text) message.textContent = text;
@@ -94,7 +94,7 @@ async function register(run, takesOver) {
   return false;
 }
 
-// True while the phone gives no new pictures, as during a call: the table must not take an old one for the board.
+// Returns true while the phone gives no new pictures, as during a call: old ones must not be sent again.
 function isFrozen() {
   if (view.paused) view.play().catch(() => {});
   return view.paused || view.srcObject.getVideoTracks()[0].muted;
@@ -150,7 +150,7 @@ function encode(canvas, scale, quality) {
   return new Promise((resolve) => canvas.toBlob(resolve, "image/jpeg", quality));
 }
 
-// Stops sending; the table is told, so that it does not have to wait.
+// Stops sending, and notifies the table, so that it does not wait for pictures.
 function pause() {
   newestRun += 1;
   if (stream) {

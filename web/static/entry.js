@@ -2,7 +2,7 @@
 // scores the play before it counts.
 "use strict";
 
-const PREVIEW_MS = 150; // letters that are typed quickly are scored once
+const PREVIEW_MS = 150; // letters that are typed within this time are scored once
 const entries = new WeakMap(); // form -> { start, across, letters: [{ text, word, blank }], preview }
 
 function entryOf(form) {
@@ -123,7 +123,7 @@ document.addEventListener("click", (event) => {
   update(form);
 });
 
-// With a keyboard: arrows move over the board, space turns the direction, letters are laid.
+// With a keyboard: arrows move over the board, space changes the direction, letters are placed.
 document.addEventListener("keydown", (event) => {
   const square = event.target.closest?.(".entry .sq");
   if (!square || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,4 +1,4 @@
-// The page of an event is loaded again when its rounds have changed, unless it has forms that somebody may be filling in.
+// The page of an event is loaded again when its rounds have changed, unless it has forms that a user may be filling in.
 "use strict";
 
 function listRounds(names) {

@@ -1,4 +1,4 @@
-// The screen in the foyer shows as many tables as fit, and then the next ones.
+// Shows as many tables as fit on the screen in the foyer, and then the next ones.
 "use strict";
 
 const PAGE_MS = 10000;

@@ -1,8 +1,8 @@
-// A game is gone through by the slider, the arrows beside it, the list of turns, and the arrow keys.
+// Shows a game turn by turn: with the slider, the arrows beside it, the list of turns, and the arrow keys.
 "use strict";
 
 const past = document.getElementById("past");
-let wanted = null;
+let wanted = null; // the address of the newest request
 
 async function turnTo(address, focus) {
   wanted = address;
@@ -20,7 +20,7 @@ async function turnTo(address, focus) {
   if (focus) past.querySelector(focus)?.focus({ preventScroll: true });
 }
 
-// Where the list of turns scrolls by itself, the turn that is shown stays in view; the page does not move.
+// Scrolls the list of turns, but not the page, until the turn that is shown is in the middle.
 function showStep() {
   const [list, step] = [document.getElementById("turns"), past?.querySelector("[aria-current=step]")];
   if (!list || !step || list.scrollHeight <= list.clientHeight) return;
@@ -63,5 +63,5 @@ past?.addEventListener("submit", (event) => {
 });
 
 showStep();
-// On a phone the ways to the other pages slide: the present one is shown.
+// On a phone, the links to the other pages scroll sideways: the one of this page is scrolled into view.
 document.querySelector("nav.pages [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });

@@ -1,11 +1,11 @@
-// Keeps the page at the newest state, by a stream of events or else by asking.
+// Shows the newest state, from a stream of events or by polling.
 "use strict";
 
 const POLL_MS = 2000;
 const STREAM_AGAIN_MS = 30000;
-const SILENT_MS = 15000; // the table says something every 5 seconds
-const LOW_S = 60; // a clock with less than this says so
-const NOTICE_GAP_PX = 8; // space below each part of what the table says
+const SILENT_MS = 15000; // the table sends a beat every 5 seconds
+const LOW_S = 60; // a clock with less is marked
+const NOTICE_GAP_PX = 8; // below each part of #talk
 
 const root = document.documentElement;
 const newsPath = root.dataset.stream || "/live";
@@ -13,16 +13,16 @@ const panel = document.getElementById("panel");
 let stream = null;
 let pollTimer = null;
 let watchdog = null;
-let newestConnection = 0; // an answer on an earlier one has no effect
-let hasLostTurns = false; // the table has shown later turns than it has now
+let newestConnection = 0; // answers on earlier ones have no effect
+let hasLostTurns = false; // this page has shown later turns than the table has
 let pressed = null; // the button that was pressed on this phone, until the table has answered
-let restTimer = null; // after an answer the buttons rest, so that a double tap is one press
-let refusalBefore = ""; // at the turn before
+let restTimer = null; // after an answer the buttons are disabled, so that a double tap is one press
+let refusalBefore = ""; // the one at the last turn
 let serverAhead = Number(root.dataset.now) - performance.now() / 1000;
 let isNewConnection = false;
 
 function show(news) {
-  const isRestarted = news.id.split("-")[0] !== root.dataset.live.split("-")[0]; // else it is the undo of a start
+  const isRestarted = news.id.split("-")[0] !== root.dataset.live.split("-")[0]; // else a start was undone
   if (isRestarted && isBefore(news.seen, root.dataset.seen)) hasLostTurns = true;
   if (panel && news.seen !== root.dataset.seen) clearOldRefusal(panel.querySelector("output"));
   root.dataset.live = news.id;
@@ -38,7 +38,7 @@ function show(news) {
     pressed = null;
   }
   for (const [name, html] of Object.entries(news.parts)) {
-    const element = document.getElementById(name); // a big screen has not every part
+    const element = document.getElementById(name); // a big screen lacks some parts
     if (element) replace(element, html);
   }
   const colours = document.getElementById("colours");
@@ -48,13 +48,13 @@ function show(news) {
   document.dispatchEvent(new CustomEvent("news", { detail: news }));
 }
 
-// The game may have moved on just before a refusal: it stays for one turn.
+// A refusal stays for one turn: the game may have moved on just before.
 function clearOldRefusal(output) {
   if (output.textContent === refusalBefore) output.textContent = "";
   refusalBefore = output.textContent;
 }
 
-// A new picture is fetched before the old one leaves, so that nothing flashes.
+// Replaces a part when its new picture is loaded, so that nothing flashes.
 function replace(element, html) {
   const next = document.createElement("template");
   next.innerHTML = html;
@@ -97,7 +97,7 @@ function isBefore(seen, shown) {
   return game === shownGame ? events < shownEvents : game > 0 && game < shownGame;
 }
 
-// A table cannot know of turns that it lost, for example with an older copy of its files; a page that showed them can.
+// The table has lost turns, for example with an older copy of its files; only a page that showed them can know.
 function showLostTurns() {
   const notice = document.getElementById("lost-turns");
   if (!hasLostTurns || !notice || talk.querySelector(".lost-turns")) return;
@@ -106,7 +106,7 @@ function showLostTurns() {
   notices.append(notice.content.cloneNode(true));
 }
 
-// A notice that was dismissed on this phone stays away until the table takes it back.
+// A notice that was dismissed on this phone is hidden until the table removes it.
 const dismissed = new Set();
 const talk = document.getElementById("talk");
 
@@ -122,7 +122,7 @@ function hideDismissed() {
   makeRoom();
 }
 
-// The page ends below what the table says, so that it covers nothing at the end of the page.
+// Leaves space at the end of the page, so that #talk covers nothing.
 function makeRoom() {
   const height = [...talk.children].reduce((sum, part) => sum + part.offsetHeight + NOTICE_GAP_PX, 0);
   root.style.setProperty("--talk", `${Math.min(height, talk.clientHeight)}px`);
@@ -136,7 +136,7 @@ talk?.addEventListener("click", (event) => {
   document.getElementById("last").focus({ preventScroll: true }); // its button had the focus
 });
 
-// The rules of the game are one tap away.
+// A link to the rules unfolds them.
 document.addEventListener("click", (event) => {
   const rules = event.target.closest(".to-rules") && document.querySelector("#rules details");
   if (rules) rules.open = true;
@@ -174,12 +174,12 @@ function isOffered(button) {
   return flags.includes("in-play");
 }
 
-// Also those of a question, which stand elsewhere on the page.
+// Also those of a question, which is elsewhere on the page.
 function buttons() {
   return [...panel.elements].filter((element) => element.tagName === "BUTTON");
 }
 
-// Clocks: the server says what was left at a moment of its own clock, which begins again after a restart.
+// The clocks of players refer to the clock of the server, which begins again after a restart.
 function setTime(now) {
   const ahead = Number(now) - performance.now() / 1000;
   if (isNewConnection || ahead > serverAhead) serverAhead = ahead; // news may be late
@@ -199,7 +199,7 @@ function tick() {
   }
 }
 
-// Nobody should trust an old score.
+// Marks a page without connection: nobody should trust an old score.
 function setOffline(isOffline) {
   if (isOffline && !root.classList.contains("offline")) {
     const time = new Date().toLocaleTimeString(root.lang, { hour: "2-digit", minute: "2-digit" });
@@ -209,7 +209,7 @@ function setOffline(isOffline) {
   root.classList.toggle("offline", isOffline);
 }
 
-// Begins a new connection: nothing comes from an earlier one any more.
+// Begins a new connection instead of an earlier one.
 function follow() {
   const connection = ++newestConnection;
   isNewConnection = true;
@@ -239,7 +239,7 @@ function follow() {
   };
 }
 
-// A stream can be dead without an error (a phone that changed Wi-Fi): silence is one.
+// A stream can be dead without an error (a phone that changed Wi-Fi): silence begins a new one.
 function restartWatchdog() {
   clearTimeout(watchdog);
   watchdog = setTimeout(follow, SILENT_MS);
@@ -273,13 +273,13 @@ async function press(event) {
   const sent = send(panel, pressed);
   for (const other of buttons()) other.disabled = true;
   const { ok, why } = await sent;
-  if (!ok) pressed = null; // no news is an answer to this press any more
+  if (!ok) pressed = null; // the next news are no answer to it
   output.textContent = why;
   refresh();
   if (!ok) refocus(event.submitter);
 }
 
-// Sends a form as the browser would; `why` says what was wrong, `seen` the moment that the table has come to.
+// Sends a form as the browser would; `why` is the refusal, `seen` the newest moment.
 async function send(form, submitter) {
   const body = new URLSearchParams(new FormData(form));
   if (submitter?.name) body.append(submitter.name, submitter.value);
@@ -292,7 +292,7 @@ async function send(form, submitter) {
   }
 }
 
-// Browsers allow it over https, or on the machine itself.
+// Keeps the screen on; browsers allow it over https, or on the machine itself.
 async function stayAwake() {
   try {
     await navigator.wakeLock?.request("screen");

@@ -1,4 +1,4 @@
-// The lights of the panel as they burn, and its buttons without a reload.
+// Shows the lights of the panel as they are now, and sends its buttons without a reload.
 "use strict";
 
 const LIGHTS_MS = 400;
@@ -22,8 +22,8 @@ async function watch() {
   setTimeout(watch, LIGHTS_MS);
 }
 
-// A press counts only for the game that the page shows: what the lights show is newer than the page. The names on the
-// buttons are those of one game.
+// A press is about the newest moment, which comes with the lights. If another game has begun, the page is loaded again,
+// because its buttons have the names of the players.
 function showMoment() {
   const seen = document.querySelector("[data-press]")?.elements.seen;
   if (!seen) return;

@@ -1,8 +1,8 @@
-// The steps of setting a table up: the camera's live picture with the board outlined, its corners dragged by thumb.
+// The steps of the set-up: the live picture with the outline of the board, whose corners can be dragged, and the panel.
 "use strict";
 
 const LOOK_AGAIN_MS = 700;
-const KEYS_REST_MS = 500; // after the last arrow key the corner is sent
+const KEYS_REST_MS = 500; // time after the last arrow key until the corner is sent
 const STEP = 2; // pixels of the picture that an arrow key moves a corner; with Shift ten times as many
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 const LOUPE = 160; // side of the part that the loupe shows, in pixels of the picture
@@ -22,8 +22,8 @@ const rehearsal = document.getElementById("rehearse");
 let size = [1280, 960];
 let corners = null;
 let dragged = null;
-let moved = 0; // counts what people did: a look that began before it says nothing about the corners
-let unplaced = false; // a corner was moved, and the table does not know it yet: a look would put it back
+let moved = 0; // counts changes of the corners; a look that began before the last change does not set them
+let unplaced = false; // a moved corner is not sent yet; until then there is no look, which would move it back
 let lookTimer = null;
 
 // The board in the picture
@@ -202,7 +202,7 @@ function endRehearsal() {
 
 window.addEventListener("pagehide", endRehearsal);
 document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState === "hidden") endRehearsal(); // the phone is locked: the buttons are for the game again
+  if (document.visibilityState === "hidden") endRehearsal(); // the phone is locked: the buttons belong to the game again
   else showStep(location.hash);
 });
 window.addEventListener("pageshow", (event) => {

@@ -5,8 +5,8 @@ const dialog = document.getElementById("dialog");
 const SIDE = 15;
 const DOUBLE_TAP_MS = 700; // nobody reads a refusal and presses again within this time
 
-let lastOpened = ""; // an earlier form that arrives later is not shown
-let openedBy = null; // what gets the focus back
+let lastOpened = ""; // forms of earlier addresses are not shown
+let openedBy = null; // gets the focus back
 
 async function open(address) {
   lastOpened = address;
@@ -50,12 +50,12 @@ dialog?.addEventListener("submit", async (event) => {
   const { ok, why, seen } = await send(form, event.submitter);
   if (!dialog.contains(form)) return; // another form is open meanwhile
   if (ok) {
-    rest(); // the second half of a double tap would meet a button below the form
+    rest(); // the second half of a double tap would press a button below the form
     refresh();
     return dialog.close();
   }
   output.textContent = why;
-  // Whoever was told what happened may press again, and means the game as it is now.
+  // A user who has read the refusal and presses again means the newest game.
   if (seen !== null && form.elements.seen) setTimeout(() => { form.elements.seen.value = seen; }, DOUBLE_TAP_MS);
   output.scrollIntoView({ block: "nearest" });
 });
@@ -87,7 +87,7 @@ document.addEventListener("keydown", (event) => {
   next.focus();
 });
 
-// What a form does beyond its fields; each works without it.
+// Extras of the forms, which work without them.
 document.addEventListener("change", (event) => {
   const field = event.target;
   const seat = field.closest?.(".seat");
@@ -98,7 +98,7 @@ document.addEventListener("change", (event) => {
   if (field.name === "tiles" || field.name === "lexicon") warnOfNoList(field.form);
 });
 
-// What is recorded is changed letter by letter: the first tap fills it in.
+// The first tap fills in what is recorded, to change it letter by letter.
 document.addEventListener("focusin", (event) => {
   if (event.target.dataset?.now === undefined) return;
   for (const field of event.target.form.querySelectorAll("[data-now]")) {
@@ -107,7 +107,7 @@ document.addEventListener("focusin", (event) => {
   }
 });
 
-// A player whom the table knows has a colour already.
+// The colour of a player whom the table knows.
 function chooseColour(seat, field) {
   const known = [...document.querySelectorAll("#names option")].find((option) => option.value === field.value.trim());
   const swatch = seat.querySelector("select");
@@ -121,14 +121,14 @@ function showColour(seat) {
   swatch.className = `swatch c-${swatch.querySelector("select").value}`;
 }
 
-// Not every language has an included word list.
+// Shows the hint if the language has no included word list.
 function warnOfNoList(form) {
   const hint = form.querySelector("[data-without-list]");
   const { lexicon, tiles } = form.elements;
   hint.hidden = lexicon.value !== "shipped" || !hint.dataset.withoutList.split(" ").includes(tiles.value);
 }
 
-// How the chosen rules differ from the standard, and what they say where nothing else is chosen.
+// Describes the chosen rules, and shows them in the fields that are not set.
 function showPreset(form) {
   for (const about of form.querySelectorAll("[data-preset]")) {
     about.hidden = about.dataset.preset !== form.elements.preset.value;
@@ -150,7 +150,7 @@ function showFields(kind) {
   for (const part of kind.form.querySelectorAll(".only-exchange")) part.hidden = chosen !== "exchange";
 }
 
-// Letters that are tapped instead of written: each tile as often as it is there.
+// Shows the parts that need scripts instead of the plain ones.
 function prepare(container) {
   for (const part of container.querySelectorAll(".taps, [data-script]")) part.hidden = false;
   for (const part of container.querySelectorAll("[data-plain]")) part.hidden = true;
@@ -160,6 +160,7 @@ function prepare(container) {
   if (newGame) showPreset(newGame);
 }
 
+// Letters are tapped instead of typed, each tile as often as it is there.
 document.addEventListener("click", (event) => {
   const button = event.target.closest(".taps button");
   if (!button) return;
