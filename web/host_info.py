@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from device.hall.publishing.directed_table import DirectedTable
     from web.pages.settings import SettingsAccess
     from web.pages.wifi import WifiManager
+
+
+_LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
 
 
 class PanelControl(Protocol):
@@ -100,6 +104,10 @@ class HostInfo:
     directed: DirectedTable | None = None
 
     def find_phone_addresses(self) -> tuple[str, ...]:
-        """Return the page's URLs without `localhost`, which phones cannot open; if there are no others, return all."""
-        addresses = tuple(self.addresses())
-        return tuple(a for a in addresses if not a.startswith("http://localhost:")) or addresses
+        """Return the page's URLs that phones can open: those that are not only for this machine."""
+        return tuple(address for address in self.addresses() if not is_local_address(address))
+
+
+def is_local_address(url: str) -> bool:
+    """Return True if only this machine can open the URL."""
+    return _LOCAL_ADDRESS.match(url) is not None

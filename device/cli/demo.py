@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from device.demo.demo_table import Demo
     from device.storage.store import GameStore
     from vision.recognition.reader import PhotoReader
+    from web.host_info import HostInfo
 
 HELP = "watch a whole game on a simulated table"
 
@@ -71,15 +72,14 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
     stop = threading.Event()
     with _open_store(args) as store, Demo(reader, store, seed=seed, speed=args.speed, stop=stop) as demo:
         try:
-            app = create_app(demo.session, store=store)
+            app = create_app(demo.session, store=store, host_info=describe_host(args, store))
             server = PageServer(app, args.port, args.host)
         except PortInUseError:
             raise UserError(
                 f"Port {args.port} is in use. End the other program, or choose another port with --port."
             ) from None
         with server:
-            host = "" if args.host in ("0.0.0.0", "::") else args.host.replace("127.0.0.1", "localhost")
-            urls = find_page_addresses(host, server.port)
+            urls = _find_addresses(args.host, server.port)
             print_line(f"The page is up: {' or '.join(urls)} (seed {seed}; Ctrl-C ends)")
             announce_pairing(urls, app.extensions["pairing"], print_line)
             print_line("In a paired browser you can press End turn, Challenge and Correct; otherwise the demo does it.")
@@ -88,6 +88,19 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
             except KeyboardInterrupt:
                 stop.set()
                 return 0
+
+
+def _find_addresses(host: str, port: int) -> list[str]:
+    return find_page_addresses(host.replace("127.0.0.1", "localhost"), port)
+
+
+def describe_host(args: argparse.Namespace, store: GameStore) -> HostInfo:
+    """Return what the pages say about the addresses and the games of the demo."""
+    from device.storage.database import MEMORY
+    from web.host_info import HostInfo
+
+    folder = "" if store.path == MEMORY else str(Path(store.path).parent)
+    return HostInfo(addresses=lambda: _find_addresses(args.host, args.port), names=(args.host,), data_folder=folder)
 
 
 def _open_store(args: argparse.Namespace) -> GameStore:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
     from web.security.server import PageServer, TlsSettings
 
 _log = logging.getLogger(__name__)
-
-_LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
-"""Pattern of URLs that only this machine can open."""
 
 _ALL_ADDRESSES = ("0.0.0.0", "::")
 """Values of `page.host` that mean all addresses of the machine; browsers cannot open them as an address."""
@@ -154,12 +150,13 @@ def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callabl
 
     `addresses` are the URLs of the page; the last URL is the best for phones.
     """
+    from web.host_info import is_local_address
     from web.pages.pairing import ENTER_PATH
     from web.qr import render_qr_blocks
     from web.security.csrf import PAIR_PATH
 
     report(f"In a browser on this machine, open this once: {addresses[0]}{ENTER_PATH}/{pairing.make_one_time_token()}")
-    if sys.stdout.isatty() and not _LOCAL_ADDRESS.match(addresses[-1]):
+    if sys.stdout.isatty() and not is_local_address(addresses[-1]):
         report(render_qr_blocks(f"{addresses[-1]}{PAIR_PATH}/{pairing.secret}"))
         report(f"To pair a phone, scan this, or type this code there: {pairing.code}")
     else:

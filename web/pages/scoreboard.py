@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from device.session.table_session import TableSession
 from web.colours import build_editions_css
-from web.host_info import HostInfo
+from web.host_info import HostInfo, is_local_address
 from web.i18n import languages, texts
 from web.live import LiveUpdates
 from web.qr import format_wifi_text, render_qr_svg
@@ -58,7 +58,7 @@ class ScoreboardPages:
         """Return the page with the QR codes for joining the Wi-Fi and opening the scoreboard."""
         code, addresses = self.find_shown_code(), self.host.find_phone_addresses()
         join = self.make_invitation(code)
-        if code:  # guests need a code that does not pair their phone
+        if code and join:  # guests need a code that does not pair their phone
             address = self.find_address()
             join.append(_make_qr(f"{address}/watch", "join.watch", address.partition("//")[2]))
         has_https = self.host.find_secure_port() is not None
@@ -83,15 +83,21 @@ class ScoreboardPages:
         return self.pairing.code if find_current_client(self.pairing) else ""
 
     def find_address(self) -> str:
-        """Return the address of the page that can be opened on other phones."""
-        return next(reversed(self.host.addresses()), request.host_url.rstrip("/"))
+        """Return the address of the page for phones, or an empty string if only this machine can open the page."""
+        if addresses := self.host.find_phone_addresses():
+            return addresses[-1]
+        shown = request.host_url.rstrip("/")  # perhaps that of a proxy
+        return "" if self.host.addresses() and is_local_address(shown) else shown
 
     def make_invitation(self, code: str) -> list[tuple[Markup, str, str]]:
         """Return the QR codes for joining as (image, purpose, text).
 
-        Passwords and secrets are included only if `code`, the pairing code, is not empty.
+        Passwords and secrets are included only if `code`, the pairing code, is not empty. There are no codes if only
+        this machine can open the page.
         """
         address = self.find_address()
+        if not address:
+            return []
         if not code:
             return [_make_qr(address, "join.page", address)]
         link = f"{address}{PAIR_PATH}/{self.pairing.secret}"

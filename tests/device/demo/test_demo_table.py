@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import threading
 from collections.abc import Collection
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from device.cli import main
+from device.cli.demo import describe_host
 from device.demo.demo_table import PRESS_TIME_S, Demo, add_finished_games, load_demo_games
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import Phase
@@ -149,3 +151,11 @@ def _english() -> Lexicon:
 def test_a_seed_below_zero_is_refused_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["demo", "--seed", "-1"]) == 2
     assert "Enter 0 or a larger number" in capsys.readouterr().err
+
+
+def test_pages_of_the_demo_name_the_folder_of_its_games(tmp_path: Path) -> None:
+    args = argparse.Namespace(host="127.0.0.1", port=8080)
+    with GameStore(tmp_path / "games.db") as store:
+        host = describe_host(args, store)
+    assert host.data_folder == str(tmp_path)
+    assert host.addresses() == ["http://localhost:8080"] and host.find_phone_addresses() == ()

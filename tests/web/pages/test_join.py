@@ -88,6 +88,18 @@ def test_addresses_for_phones_leave_out_the_one_of_the_machine_itself(stranger: 
     assert "localhost" not in page and all(address in page for address in ADDRESSES[1:])
 
 
+@pytest.mark.parametrize("local", ["http://localhost:8080", "http://127.0.0.1:8080"])
+def test_page_that_only_this_machine_can_open_has_no_codes(table: ShownTable, local: str) -> None:
+    app = create_app(table, host_info=HostInfo(addresses=lambda: (local,), names=("games.example",)))
+    client = app.test_client()
+    pair(client)
+    page = client.get("/join", base_url=local).text
+    assert scanned(page) == [] and "--host 0.0.0.0" in page
+    behind_proxy = client.get("/join", base_url="https://games.example").text
+    assert scanned(behind_proxy) == ["https://games.example"]
+    app.extensions["live"].close()
+
+
 def test_page_offers_https_if_the_table_has_it(table: ShownTable) -> None:
     app = create_app(table, host_info=HostInfo(find_secure_port=lambda: 8443))
     client = app.test_client()
