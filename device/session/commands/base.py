@@ -18,6 +18,7 @@ from device.session.phases import Transition
 from device.session.snapshot import Phase
 from device.session.turn_recorder import TurnRecorder
 from engine.board import Square
+from engine.events import filter_plays
 from engine.game import Game
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import MAX_PLAYERS
@@ -97,6 +98,13 @@ def is_challenge_open(context: CommandContext) -> bool:
     """Return True while the players decide a challenge. A correction of the challenged play does not decide it."""
     question = context.controller.open_question
     return question is not None and question.is_challenge
+
+
+def check_no_play_waits(context: CommandContext) -> None:
+    """Raise `CommandRefusedError` while a play is not recorded because its question is open."""
+    question = context.controller.open_question
+    if question is not None and not question.chosen_counts and any(map(filter_plays, question.answers)):
+        raise make_refusal("answer-first")
 
 
 def keep_unrecorded_question(context: CommandContext) -> QuestionEffect:

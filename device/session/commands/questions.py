@@ -8,7 +8,14 @@ from msgspec import Meta
 
 from device.cameras import Image
 from device.session.commands.answers import answer_question, choose_next_answer, discard_reading
-from device.session.commands.base import CommandContext, QuestionCommand, QuestionEffect, TableCommand
+from device.session.commands.base import (
+    CommandContext,
+    QuestionCommand,
+    QuestionEffect,
+    TableCommand,
+    check_no_play_waits,
+    is_challenge_open,
+)
 from device.session.commands.turns import EndTurnWithPicture
 from device.session.messages import make_refusal
 from device.session.open_question import make_recalled_question
@@ -126,10 +133,16 @@ class AnswerDeferred(TableCommand, frozen=True):
         return self.question
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is this question, which was opened again at the panel."""
+        """Return `CLOSE` if the open question is this question, which was opened again at the panel.
+
+        During a challenge, return `KEEP`: the answer may say which word is challenged. Raises `CommandRefusedError`
+        while a play is not recorded because its question is open: the answer may change whose turn it is.
+        """
         question = context.controller.open_question
-        is_recalled = question is not None and question.deferred == self.question
-        return QuestionEffect.CLOSE if is_recalled else QuestionEffect.DEFER
+        if question is not None and question.deferred == self.question:
+            return QuestionEffect.CLOSE
+        check_no_play_waits(context)
+        return QuestionEffect.KEEP if is_challenge_open(context) else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Apply the answer; refuse an answer that does not exist, or that makes a later turn impossible."""

@@ -14,6 +14,7 @@ from device.session.commands.base import (
     PlayerNumber,
     QuestionEffect,
     TableCommand,
+    check_no_play_waits,
     check_player,
     parse_board,
 )
@@ -40,7 +41,7 @@ from device.session.snapshot import Phase
 from device.session.turns.turn_capture import AdvanceCapture
 from device.session.turns.turn_validation import decide
 from engine.board import SQUARES
-from engine.events import Challenged, Exchanged, Passed, PlayWithdrawn, filter_plays
+from engine.events import Challenged, Exchanged, Passed, PlayWithdrawn
 from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import find_deciding_words
@@ -209,9 +210,7 @@ class ChallengePlay(TableCommand, frozen=True):
 
         The players mean that play, and the last recorded play is the one before it.
         """
-        question = context.controller.open_question
-        if question is not None and not question.chosen_counts and any(map(filter_plays, question.answers)):
-            raise make_refusal("answer-first")
+        check_no_play_waits(context)
         return QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:

@@ -15,6 +15,7 @@ from device.session.commands.games import StartGame, Undo
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
 from device.session.commands.turn_corrections import CorrectTurn
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
@@ -181,3 +182,22 @@ def test_correction_of_no_tiles_keeps_a_question_before_which_nothing_is_recorde
     assert (state.players[1].name in state.question.answers[1]) and len(state.turns) == 1
     state = playing.submit(AnswerQuestion(1)).result(PATIENCE_S)
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "FA.M")]
+
+
+def test_late_answer_during_a_challenge_keeps_its_question(playing: TableSession, asked: TableSnapshot) -> None:
+    playing.submit(DeferQuestion()).result(PATIENCE_S)
+    playing.submit(ChallengePlay()).result(PATIENCE_S)
+    state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    assert state.question is not None and state.question.key == "good-words-unlisted" and "PA" in state.question.text
+    state = playing.submit(AnswerQuestion(1)).result(PATIENCE_S)
+    assert asked.turns[0] == state.turns[0] and [turn.kind for turn in state.turns[1:]] == ["play", "withdrawn"]
+
+
+def test_late_answer_is_refused_while_it_is_asked_who_made_a_play(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, H_RN)
+    playing.submit(DeferQuestion()).result(PATIENCE_S)
+    table.lay(H_RN, FARM)
+    asked = playing.submit(EndTurn(), seat=0).result(PATIENCE_S).question
+    with pytest.raises(CommandRefusedError) as refusal:
+        playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    assert refusal.value.key == "answer-first" and asked is not None and playing.state.question == asked
