@@ -193,7 +193,7 @@ def _build_end_events(record: Record, rules: Rules, tiles: TileSet) -> list[Even
     events: list[Event] = [RackRevealed(rack.player, tiles.split(rack.tiles)) for rack in record.racks if rack.tiles]
     overtime_points: Counter[int] = Counter()
     for entry in record.entries:
-        if entry.kind is TurnKind.ENDRACK and entry.is_penalty:
+        if entry.is_penalty:
             events.append(RackRevealed(entry.player, tiles.split(entry.text)))
         elif entry.kind is TurnKind.TIME:
             overtime_points[entry.player] += max(-entry.score, 0)

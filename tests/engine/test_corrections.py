@@ -51,6 +51,11 @@ def test_a_tile_that_was_missed_joins_the_last_play() -> None:
     assert [turn.word for turn in game.turns] == ["HORNS"] and game.totals == (16, 0)
 
 
+def test_tile_that_was_missed_before_a_pass_joins_the_last_play() -> None:
+    game = play(new_game(), "8F HORN").push(Passed(1), SquareCorrected(J8, Tile("S")))
+    assert [turn.word for turn in game.turns] == ["HORNS", None]
+
+
 def test_a_tile_that_was_missed_joins_the_play_that_is_named() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M").push(SquareCorrected(J8, Tile("S"), turn=0))
     assert [turn.word for turn in game.turns] == ["HORNS", "FA.M"] and game.bag_count == 100 - 14 - 8

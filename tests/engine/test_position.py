@@ -163,6 +163,17 @@ def test_tiles_played_after_a_position_leave_its_racks() -> None:
     assert ended.racks_wanted == () and ended.totals == (120 - 12, game.totals[1] - 1)
 
 
+def test_rack_of_a_position_with_more_tiles_than_a_rack_holds_is_refused() -> None:
+    with pytest.raises(RulesError, match="do not match the 8 tiles"):
+        new_game().push(position(late_board("AEEIIOOU"), racks=(tuple("AEEIIOOU"), ())))
+
+
+def test_tiles_of_a_withdrawn_play_go_back_to_the_rack_of_a_position() -> None:
+    game = new_game().push(position(late_board("AEIOZ"), racks=(("A", "I", "Z"), ("E", "O"))))
+    game = game.push(PlayMade(1, Play.from_tiles({A4: Tile("O")})), Challenged(0, upheld=True))
+    assert game.push(GameEnded()).totals == (120 - 12, 98 - 2)
+
+
 def test_racks_of_a_position_are_known_after_plays_of_all_players() -> None:
     game = new_game().push(position(late_board("AEIOZ"), racks=(("A", "I", "Z"), ("E", "O"))))
     game = game.push(PlayMade(1, Play.from_tiles({A4: Tile("O")})), PlayMade(0, Play.from_tiles({A4 + 1: Tile("Z")})))

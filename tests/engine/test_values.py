@@ -219,6 +219,7 @@ def test_tiles_of_several_letters_stand_in_brackets() -> None:
         ("H6 F.RM", RulesError, "runs through H7, which is empty"),
         ("H6 FATM", RulesError, "the tile on H8 is R, not T"),
         ("H6 F(A)RM", RulesError, "runs through H7, which is empty"),
+        ("H6 FA(T)M", RulesError, "the tile on H8 is R, not T"),
         ("H6 F4RM", NotationError, "'4'"),
     ],
 )

@@ -164,6 +164,8 @@ def test_a_play_that_cannot_be_is_named(line: str, reason: str) -> None:
         (">B: AEI - +0 24", "The recorded total is 24, but the scores add up to 25."),
         (">B: QZ (QX) -18 7", "The end rack (QX) is not the rack QZ."),
         ("#rack1 ZZ", "The rack ZZ has Z, which cannot be in the bag any more."),
+        ("#rack1 B", "The rack B has B, which cannot be in the bag any more."),
+        (">A: BIT -- -10 39", "The recorded score is -10, but by the rules it is -16."),
         ("#rack1 A8", "The rack 'A8' has the letter '8', but the tile set 'en' has no such tile."),
         (
             ">A:  (time) -999999 -999944",

@@ -66,6 +66,11 @@ def test_finish_line_with_the_round_finished_is_won_by_the_most_points_above_the
     assert end(game) == (0,)
 
 
+def test_finish_line_with_the_round_finished_has_each_winner_once() -> None:
+    game = play(new_game(replace(BEGINNERS, finish_round=True)), "8B QUARTER").push(Challenged(1, upheld=False))
+    assert end(game) == (0,)
+
+
 def test_finish_line_that_nobody_reached_is_won_by_the_most_points() -> None:
     game = play(new_game(BEGINNERS), "8F HORN", "H6 FA.M").push(GameEnded())
     assert game.outcome is not None and game.outcome.winners == (0,)
