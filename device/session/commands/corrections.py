@@ -43,11 +43,17 @@ from engine.tiles import Tile
 from engine.validation.void_plays import find_void_turn
 
 
-def _is_in_question(context: CommandContext, square: str) -> bool:
-    """Return True if the open question is which tile is on a square, given by its name."""
+def _find_effect_of_tile(context: CommandContext, square: str) -> QuestionEffect:
+    """Return what entering the tile on a square, given by its name, does to the open question.
+
+    During a challenge, the question is kept. A question about the tile on this square is closed, any other is deferred.
+    """
+    if is_challenge_open(context):
+        return QuestionEffect.KEEP
     with suppress(NotationError):  # the command itself refuses such a name
-        return parse_square(square) in find_squares_in_question(context.controller)
-    return False
+        if parse_square(square) in find_squares_in_question(context.controller):
+            return QuestionEffect.CLOSE
+    return QuestionEffect.DEFER
 
 
 class CorrectSquare(TableCommand, frozen=True):
@@ -67,9 +73,7 @@ class CorrectSquare(TableCommand, frozen=True):
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
         """Return `KEEP` during a challenge, and `CLOSE` if the open question is which tile is on this square."""
-        if is_challenge_open(context):
-            return QuestionEffect.KEEP
-        return QuestionEffect.CLOSE if _is_in_question(context, self.square) else QuestionEffect.DEFER
+        return _find_effect_of_tile(context, self.square)
 
     def run(self, context: CommandContext) -> None:
         """Record the correction; refuse the command unless the symbol is one tile of the tile set."""
@@ -104,9 +108,7 @@ class NameBlank(TableCommand, frozen=True):
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
         """Return `KEEP` during a challenge, and `CLOSE` if the open question is which tile is on this square."""
-        if is_challenge_open(context):
-            return QuestionEffect.KEEP
-        return QuestionEffect.CLOSE if _is_in_question(context, self.square) else QuestionEffect.DEFER
+        return _find_effect_of_tile(context, self.square)
 
     def run(self, context: CommandContext) -> None:
         """Record the letter; refuse the command if the square has no blank or the letter is not in the tile set."""
