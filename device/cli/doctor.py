@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,7 +61,10 @@ def as_json(report: Report) -> str:
     from device.doctor import Severity
 
     answer = {
-        "findings": [asdict(finding) for finding in report.findings],
+        "findings": [
+            {"subject": finding.subject, "state": finding.state, "text": finding.text, "mend": finding.remedy}
+            for finding in report.findings
+        ],
         "versions": report.versions,
         "faults": report.count(Severity.FAULT),
         "warnings": report.count(Severity.WARNING),
@@ -77,8 +79,8 @@ def as_text(report: Report) -> str:
     lines = []
     for finding in report.findings:
         lines.append(f"{_MARKS[finding.state]}  {finding.subject}: {finding.text}")
-        if finding.mend:
-            lines.append(f"      -> {finding.mend}")
+        if finding.remedy:
+            lines.append(f"      -> {finding.remedy}")
     lines.append("")
     lines.append(", ".join(f"{name} {version}" for name, version in report.versions.items()))
     faults, warnings = report.count(Severity.FAULT), report.count(Severity.WARNING)

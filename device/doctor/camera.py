@@ -163,16 +163,16 @@ def _check_usb_camera(system: System, subject: Subject, where: str) -> Iterator[
     """Check that the V4L2 device exists; `where` is its number or its path."""
     device = f"/dev/video{where}" if where.isdecimal() else where
     if system.glob("/dev/v4l/by-id/*index0"):
-        mend = f'set camera.source = "usb:{_find_first_usb(system)}" in the settings file'
+        remedy = f'set camera.source = "usb:{_find_first_usb(system)}" in the settings file'
     else:
-        mend = "plug it in, or try another socket; lsusb lists the USB devices"
+        remedy = "plug it in, or try another socket; lsusb lists the USB devices"
     if not system.path(device).exists():
-        yield subject.fault(f"{device} is missing", mend)
+        yield subject.fault(f"{device} is missing", remedy)
         return
     entry = f"/sys/class/video4linux/{system.path(device).resolve().name}"
     name = system.read_text(f"{entry}/name")
     if name and not is_on_usb(system.path(entry)):
-        yield subject.fault(f"{device} is no USB camera, but {name}", mend)
+        yield subject.fault(f"{device} is no USB camera, but {name}", remedy)
     else:
         yield subject.good(f"{device} is connected" + (f": {name}" if name else ""))
 

@@ -22,15 +22,14 @@ class Severity(StrEnum):
 class Finding:
     """One result of a check of the machine.
 
-    `subject` is a short heading (`camera`), `state` the severity, `text` a sentence for the user, and `mend` the
-    command or action that fixes the fault (empty if nothing needs to be done). The field names are the keys in the
-    output of `tilekeeper doctor --json`.
+    `subject` is a short heading (`camera`), `state` the severity, `text` a sentence for the user, and `remedy` the
+    command or action that fixes the fault (empty if nothing needs to be done).
     """
 
     subject: str
     state: Severity
     text: str
-    mend: str = ""
+    remedy: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +42,14 @@ class Subject:
         """Return a finding for a part that works."""
         return Finding(self.name, Severity.GOOD, text)
 
-    def note(self, text: str, mend: str = "") -> Finding:
+    def note(self, text: str, remedy: str = "") -> Finding:
         """Return a finding for information only."""
-        return Finding(self.name, Severity.NOTE, text, mend)
+        return Finding(self.name, Severity.NOTE, text, remedy)
 
-    def warning(self, text: str, mend: str) -> Finding:
+    def warning(self, text: str, remedy: str) -> Finding:
         """Return a finding for a part that is missing or about to fail."""
-        return Finding(self.name, Severity.WARNING, text, mend)
+        return Finding(self.name, Severity.WARNING, text, remedy)
 
-    def fault(self, text: str, mend: str) -> Finding:
+    def fault(self, text: str, remedy: str) -> Finding:
         """Return a finding for a fault that keeps the table from working."""
-        return Finding(self.name, Severity.FAULT, text, mend)
+        return Finding(self.name, Severity.FAULT, text, remedy)

@@ -29,10 +29,10 @@ def check_hall(system: System, settings: Settings) -> Iterator[Finding]:
     try:
         BrokerConnection(hall, f"{hall.table}-doctor").close()  # so that a running table stays connected
     except BrokerRefusedError as error:
-        mend = "check ca, user and password_file of [hall] in the settings file"
-        yield subject.warning(f"{broker} refuses this table: {error}", mend)
+        remedy = "check ca, user and password_file of [hall] in the settings file"
+        yield subject.warning(f"{broker} refuses this table: {error}", remedy)
     except BrokerLostError as error:
-        mend = "is the broker on? Check host and port of [hall] in the settings file"
-        yield subject.warning(f"{broker} cannot be reached: {error}", mend)
+        remedy = "is the broker on? Check host and port of [hall] in the settings file"
+        yield subject.warning(f"{broker} cannot be reached: {error}", remedy)
     else:
         yield subject.good(f"{broker} accepts the table {hall.table}")

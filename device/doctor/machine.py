@@ -39,22 +39,22 @@ def check_power(system: System, _settings: Settings) -> Iterator[Finding]:
     The source is the firmware's flags (`vcgencmd`), or the kernel's voltage alarm if `vcgencmd` is not installed.
     """
     subject = Subject("power")
-    mend = "use the Raspberry Pi's own power supply and a short cable (5 V 3 A; a Pi 5: 5 V 5 A)"
+    remedy = "use the Raspberry Pi's own power supply and a short cable (5 V 3 A; a Pi 5: 5 V 5 A)"
     answer = system.run("vcgencmd", "get_throttled")
     bits = re.search(r"throttled=0x([0-9a-fA-F]+)", answer.out) if answer else None
     if bits is None:
         alarm = [system.read_text(path) for path in system.glob("/sys/class/hwmon/hwmon*/in0_lcrit_alarm")]
         if "1" in alarm:
-            yield subject.fault("the voltage is too low now", mend)
+            yield subject.fault("the voltage is too low now", remedy)
         elif alarm:
             yield subject.good("the voltage is right")
         return
     flags = int(bits[1], 16)
     before = flags >> SINCE_START_SHIFT
     if flags & UNDER_VOLTAGE:
-        yield subject.fault("the voltage is too low now: the table may stop, or the card may be damaged", mend)
+        yield subject.fault("the voltage is too low now: the table may stop, or the card may be damaged", remedy)
     elif before & UNDER_VOLTAGE:
-        yield subject.warning("the voltage was too low at times since the start", mend)
+        yield subject.warning("the voltage was too low at times since the start", remedy)
     else:
         yield subject.good("the voltage is right")
     if flags & (CAPPED | THROTTLED | SOFT_LIMIT):
@@ -92,23 +92,23 @@ def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
 
 
 def _find_card_faults(system: System, subject: Subject) -> Iterator[Finding]:
-    mend = "save the games (tilekeeper backup FILE), then write a new card (A1 or A2, 16 GB or more)"
+    remedy = "save the games (tilekeeper backup FILE), then write a new card (A1 or A2, 16 GB or more)"
     for line in (system.read_text("/proc/mounts") or "").splitlines():
         fields = line.split()
         if len(fields) > 3 and fields[1] == "/" and "ro" in fields[3].split(","):
-            yield subject.fault("the card is mounted read-only, as the kernel does after errors", mend)
+            yield subject.fault("the card is mounted read-only, as the kernel does after errors", remedy)
     for path in system.glob("/sys/fs/ext4/*/errors_count"):
         errors = system.read_text(path.relative_to(system.root)) or "0"
         if errors != "0":
-            yield subject.warning(f"the file system on {path.parent.name} has had {errors} errors", mend)
+            yield subject.warning(f"the file system on {path.parent.name} has had {errors} errors", remedy)
     log = system.run("journalctl", "--dmesg", "--boot", "--no-pager", "--output=cat")
     errors_in_log = [line for line in (log.out if log else "").splitlines() if _CARD_ERRORS.search(line)]
     if errors_in_log:
-        yield subject.warning(f"the kernel reports card errors: {errors_in_log[-1].strip()}", mend)
+        yield subject.warning(f"the kernel reports card errors: {errors_in_log[-1].strip()}", remedy)
     for path in system.glob("/sys/block/mmcblk*/device/life_time"):  # only an eMMC reports wear, SD cards do not
         worn = [int(part, 16) for part in (system.read_text(path.relative_to(system.root)) or "").split()]
         if worn and max(worn) >= 10:  # tenths of the storage's lifetime (JEDEC EMMC 5.1, DEVICE_LIFE_TIME_EST)
-            yield subject.warning("the storage has used nine tenths of its expected life", mend)
+            yield subject.warning("the storage has used nine tenths of its expected life", remedy)
 
 
 def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:

@@ -64,11 +64,11 @@ def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.warning("luma is not installed, but displays need it", REINSTALL)
         return
     for kind in sorted({spec.partition(":")[0] for spec in settings.panel.displays}):
-        bus, group, mend = _BUSES[kind]
+        bus, group, remedy = _BUSES[kind]
         paths = system.glob(bus)
         account = find_service_account(system)
         if not paths:
-            yield subject.warning(f"{bus} is missing: its bus is switched off", mend)
+            yield subject.warning(f"{bus} is missing: its bus is switched off", remedy)
         elif account is not None and not can_write(paths[0], account):
             yield subject.warning(
                 f"the user {SERVICE_USER} may not use /{paths[0].relative_to(system.root)}",

@@ -123,7 +123,7 @@ def test_port_of_https_in_use_is_a_warning(pi: RaspberryPi, port: int) -> None:
         secure = other.getsockname()[1]
         pi.write("/etc/tilekeeper/settings.toml", f"[page]\nport = {port}\nsecure_port = {secure}\n")
         (finding,) = find_findings(examine(pi, picture=False), "page", Severity.WARNING)
-    assert f"port {secure} is used by another program" in finding.text and "secure_port" in finding.mend
+    assert f"port {secure} is used by another program" in finding.text and "secure_port" in finding.remedy
 
 
 def test_a_running_table_is_left_its_camera_its_port_and_its_pins(pi: RaspberryPi, port: int) -> None:
@@ -176,12 +176,12 @@ def examine_as_user(pi: RaspberryPi, *closed: str) -> list[dict[str, str]]:
 def test_games_that_only_the_service_may_open_are_left_to_root(pi: RaspberryPi) -> None:
     findings = examine_as_user(pi, "/var/lib/tilekeeper")
     (note,) = [one for one in findings if one["state"] == "note"]
-    assert note["text"] == "/var/lib/tilekeeper cannot be opened" and note["mend"] == "sudo tilekeeper doctor"
+    assert note["text"] == "/var/lib/tilekeeper cannot be opened" and note["remedy"] == "sudo tilekeeper doctor"
 
 
 def test_hotspot_that_only_the_service_may_read_is_not_called_missing(pi: RaspberryPi) -> None:
     (found,) = [one for one in examine_as_user(pi, "/etc/tilekeeper/hotspot.toml") if one["subject"] == "own wi-fi"]
-    assert found["text"] == "its name and password cannot be read" and found["mend"] == "sudo tilekeeper doctor"
+    assert found["text"] == "its name and password cannot be read" and found["remedy"] == "sudo tilekeeper doctor"
 
 
 class DarkAtFirst(AbsentCamera):
@@ -222,7 +222,7 @@ def test_fault_of_the_camera_that_a_running_table_shows_is_a_fault(pi: Raspberry
         session.notify(Notice("The picture of the camera is black.", Trouble.CAMERA))
         until(lambda: bool(session.state.notices))
         (finding,) = find_findings(examine(pi), "camera", Severity.FAULT)
-    assert finding.text == "The picture of the camera is black." and "restart" in finding.mend
+    assert finding.text == "The picture of the camera is black." and "restart" in finding.remedy
 
 
 def test_turns_can_end_by_themselves_below_a_phone_on_a_stand(pi: RaspberryPi) -> None:

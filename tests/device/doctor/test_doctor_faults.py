@@ -376,10 +376,10 @@ def _shrink_picture(image: Image, scale: float) -> Image:
 
 def _assert_finding(pi: RaspberryPi, case: tuple[Break, str, str, str], state: Severity, picture: bool = False) -> None:
     """Break a part of the machine as in `case`; check that the doctor has the finding with the severity `state`."""
-    break_part, subject, text, mend = case
+    break_part, subject, text, remedy = case
     break_part(pi)
     findings = find_findings(examine(pi, picture=picture), subject, state)
-    assert any(text in finding.text and mend in finding.mend for finding in findings), findings
+    assert any(text in finding.text and remedy in finding.remedy for finding in findings), findings
 
 
 @pytest.mark.parametrize("name", FAULTS)
