@@ -19,9 +19,12 @@ _log = logging.getLogger(__name__)
 
 
 def may_exist(path: Path) -> bool:
-    """Return False if there certainly is no file; one in a folder that may not be searched may exist."""
+    """Return False if there certainly is no file.
+
+    A file in a folder that may not be searched may exist, and so may the target of a link, on a disk that is missing.
+    """
     try:
-        path.stat()
+        path.lstat()
     except OSError as error:
         return error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)
     return True

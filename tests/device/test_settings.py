@@ -230,6 +230,14 @@ def test_folder_in_place_of_the_users_own_file_is_an_error(tmp_path: Path, monke
         load_settings(find_settings_file())
 
 
+def test_link_to_a_missing_file_is_not_taken_for_no_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "tilekeeper").mkdir()
+    (tmp_path / "tilekeeper" / "settings.toml").symlink_to(tmp_path / "stick" / "settings.toml")
+    with pytest.raises(SettingsError, match=r"settings\.toml cannot be read \(No such file or directory\)"):
+        load_settings(find_settings_file())
+
+
 def test_limits_of_the_pictures_are_set_in_megabytes_and_days() -> None:
     limits = parse_settings("[data]\npictures_mb = 10\npictures_days = 30").data.picture_limits
     assert (limits.max_bytes, limits.max_age_days) == (10 * 2**20, 30)
