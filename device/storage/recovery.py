@@ -73,10 +73,10 @@ def open_store(path: Path, report_progress: Callable[[], object] = lambda: None)
     Raises `StoreLockedError` if another program uses the store. In this case the table does not use a store in memory,
     because the other program also uses the camera.
     """
-    was_missing = not os.path.lexists(path)
+    size = _find_size(path)
     tail = TailRecord(Path(f"{path}.tail")).read()  # a store that opens corrects it
-    if _is_empty_file(path) and list_backups(path.parent / BACKUP_FOLDER):
-        # To SQLite an empty file is a new database, but the backups show that games were lost.
+    if size in (0, 1) and list_backups(path.parent / BACKUP_FOLDER):
+        # To SQLite a file of at most one byte is a new database, but the backups show that games were lost.
         return _rescue_store(path, tail, report_progress)
     try:
         store = GameStore(path)
@@ -87,7 +87,7 @@ def open_store(path: Path, report_progress: Callable[[], object] = lambda: None)
         return _rescue_store(path, tail, report_progress)
     except StoreError as error:
         return FallbackStore(path), get_text("store-in-memory", error)
-    if was_missing and (backups := list_backups(path.parent / BACKUP_FOLDER)):
+    if size is None and (backups := list_backups(path.parent / BACKUP_FOLDER)):
         return store, get_text("store-was-missing", path, backups[-1])
     damages = [game.damage for game in store.list_games() if game.damage]
     return store, join_messages(" ", [text for text in (store.lost_tail, *damages) if text])
@@ -101,12 +101,12 @@ def open_for_reading(path: Path) -> GameStore:
         return GameStore(path, is_owner=False, is_read_only=True)
 
 
-def _is_empty_file(path: Path) -> bool:
-    """Return True if SQLite takes the file for a new database, as it does with a file of a single byte, too."""
+def _find_size(path: Path) -> int | None:
+    """Return the size of a file in bytes; None if it is missing, also for a link to a file that is missing."""
     try:
-        return path.stat().st_size < 2
+        return path.stat().st_size
     except OSError:
-        return False
+        return None
 
 
 def _rescue_store(path: Path, tail: Tail | None, report_progress: Callable[[], object]) -> tuple[GameStore, str]:

@@ -69,6 +69,17 @@ def test_missing_store_names_the_newest_backup_once(path: Path, games: int) -> N
     assert trouble == ""
 
 
+def test_link_to_a_disk_that_is_missing_names_the_newest_backup(path: Path, games: int, tmp_path: Path) -> None:
+    with GameStore(path) as store:
+        backup = make_backup(store, path.parent / BACKUP_FOLDER)
+    (tmp_path / "mount").mkdir()
+    path.unlink()
+    path.symlink_to(tmp_path / "mount" / "games.db")
+    store, trouble = open_store(path)
+    store.close()
+    assert games and f"tilekeeper restore {backup}" in trouble
+
+
 def test_first_store_begins_without_a_message(path: Path) -> None:
     store, trouble = open_store(path)
     store.close()
