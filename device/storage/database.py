@@ -288,7 +288,7 @@ def lock_beside(path: str) -> int:
         if is_new:
             give_to_folder_owner(lock)
     except OSError:
-        raise make_read_only_error(path) from None
+        raise make_read_only_error(path if is_new else str(lock)) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from device.storage.errors import StoreLockedError
+from device.storage.errors import StoreLockedError, StoreReadOnlyError
 from device.storage.picture_limits import PictureLimits
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoreError
 from engine.events import from_json
@@ -374,6 +374,12 @@ def test_lock_that_was_deleted_is_taken_again_with_the_next_turn(tmp_path: Path)
         store.append_events(game, [{"n": 1}])
         with pytest.raises(StoreLockedError):
             GameStore(path)
+
+
+def test_lock_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
+    (tmp_path / "games.db.lock").mkdir()
+    with pytest.raises(StoreReadOnlyError, match=r"games\.db\.lock cannot be written"):
+        GameStore(tmp_path / "games.db")
 
 
 def test_second_owner_after_the_lock_was_deleted_does_not_get_the_turns_of_the_first(tmp_path: Path) -> None:
