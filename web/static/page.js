@@ -82,14 +82,14 @@ function updateParts(element, content) {
   parts.forEach((part, i) => part === element.children[i] || element.insertBefore(part, element.children[i]));
 }
 
-// Gives the focus back to an element that has lost it, or to the one in its place.
+// Gives the focus back to an element, or to the one in its place.
 function refocus(old) {
   if (!old || document.activeElement !== document.body) return;
   const others = [...document.querySelectorAll(old.localName)];
   (document.getElementById(old.id) ?? others.find((one) => one.isEqualNode(old)))?.focus({ preventScroll: true });
 }
 
-// Compares two moments ("12-34": the number of the game and of its events; an undo is one, too). "0-0": no game yet.
+// Compares two moments ("12-34": numbers of the game and of its events). "0-0": no game yet.
 function isBefore(seen, shown) {
   if (!seen || !shown) return false;
   const [game, events] = seen.split("-").map(Number);
@@ -216,7 +216,9 @@ function follow() {
   clearTimeout(pollTimer);
   stream?.close();
   restartWatchdog();
-  stream = new EventSource(`${newsPath}/stream?since=${encodeURIComponent(root.dataset.live)}`);
+  // A browser has six connections to a host: a hidden page keeps none.
+  if (document.hidden && !document.querySelector("#alerts :checked")) return pollNews(Infinity, connection);
+  stream = new EventSource(`${newsPath}/stream?since=${root.dataset.live}`);
   stream.onopen = () => {
     isNewConnection = true;
     restartWatchdog();
@@ -247,7 +249,7 @@ function restartWatchdog() {
 
 async function pollNews(until, connection) {
   try {
-    const answer = await fetch(`${newsPath}/state?since=${encodeURIComponent(root.dataset.live)}`);
+    const answer = await fetch(`${newsPath}/state?since=${root.dataset.live}`);
     const news = answer.status === 200 ? await answer.json() : null;
     if (connection !== newestConnection) return;
     if (news) show(news);
@@ -302,9 +304,8 @@ async function stayAwake() {
 }
 
 document.addEventListener("visibilitychange", () => {
-  if (document.visibilityState !== "visible") return;
-  stayAwake();
-  follow(); // a phone that slept may hold a stream that is dead without knowing it
+  if (!document.hidden) stayAwake();
+  follow(); // the stream of a phone that slept may be dead
 });
 panel?.addEventListener("submit", press);
 foldOnPhones();

@@ -81,6 +81,41 @@ def test_turn_appears_by_asking_when_no_stream_is_to_be_had(table: ShownTable, p
         assert not phone.locator("html.offline").count()
 
 
+def test_hidden_pages_let_other_pages_of_the_browser_load_and_follow_the_game(
+    table: ShownTable, server: PageServer, phone: Page
+) -> None:
+    """A browser opens six connections to a host, and a phone gets another page with each scan of the code."""
+    pages = [phone, *(phone.context.new_page() for _ in range(7))]
+    for page in pages[:-1]:
+        visit(page, server)
+        set_hidden(page, is_hidden=True)
+    visit(pages[-1], server)
+    table.show(samples.MIDGAME)
+    for page in pages:
+        page.wait_for_selector("#last .headline")
+    with phone.expect_request(lambda request: "/live/stream" in request.url):
+        set_hidden(phone, is_hidden=False)
+
+
+def test_hidden_page_with_a_sound_to_give_hears_of_turns_at_once(server: PageServer, phone: Page) -> None:
+    visit(phone, server)
+    phone.get_by_label("Play a sound").check()
+    with phone.expect_request(lambda request: "/live/" in request.url) as asked:
+        set_hidden(phone, is_hidden=True)
+    assert "/live/stream" in asked.value.url
+
+
+def set_hidden(page: Page, *, is_hidden: bool) -> None:
+    """Let the page take itself for hidden, as the page of a tab in the background, or for visible."""
+    page.evaluate(
+        """hidden => {
+            Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+            document.dispatchEvent(new Event("visibilitychange"));
+        }""",
+        is_hidden,
+    )
+
+
 def test_phone_says_when_the_table_is_gone_and_comes_back_with_it(table: ShownTable, phone: Page) -> None:
     table.show(samples.BEFORE)
     with PageServer(create_app(table), 0, "127.0.0.1") as server:
