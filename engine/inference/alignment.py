@@ -11,10 +11,15 @@ from engine.game import Game
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, find_inconsistent_squares
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
 
-MIN_TILES_IN_SIGHT = 6  # minimum number of visible old tiles for a reliable agreement
-MIN_AGREEMENT = 0.5  # if it is lower, the reading shows another board, or its grid is misplaced
-MAX_PLAYS_TAKEN_BACK = 4  # maximum number of plays withdrawn between two readings
-MIN_SHIFTED_AGREEMENT = 0.8  # agreement that a shifted reading needs
+MIN_TILES_IN_SIGHT = 6
+"""Minimum number of visible old tiles for a reliable agreement."""
+MIN_AGREEMENT = 0.5
+"""Minimum agreement of a reading with the board; if it is lower, the picture shows another board, or the grid is
+misplaced."""
+MAX_PLAYS_TAKEN_BACK = 4
+"""Maximum number of plays that are withdrawn between two readings."""
+MIN_SHIFTED_AGREEMENT = 0.8
+"""Minimum agreement of a shifted reading."""
 
 _HIDDEN_SQUARE = SquareReading(((HIDDEN, 1.0),))
 _SHIFTS = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))

@@ -17,17 +17,26 @@ from engine.board import Board, Square
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
 from engine.tiles import Tile
 
-P_OLD_TILE_MISREAD = 0.01  # an old tile is read as another letter
-P_NEW_TILE_MISREAD = 0.0005  # a new tile is read as one particular other letter
-P_LETTER_READ_AS_BLANK = 0.1  # an old letter is read as a blank because of glare, a shadow or a hand
-P_TILE_MISSED_OR_INVENTED = 0.002  # an empty square is read as a tile, or a tile as an empty square
-P_BLANK_MARKED = 0.02  # a letter is written on a blank
-P_FALSE_TILE_REPEATED = 0.8  # an empty square that was once read as a tile is read as a tile again
-MIN_TILE_PROBABILITY = 0.05  # minimum tile probability of a square that may hold a tile
-MIN_CLEAR_PROBABILITY = 0.5  # minimum probability of a symbol that counts as clearly read
-
-_MIN_LIKELIHOOD = 1e-9  # keeps the logarithm finite
-_NO_SYMBOL = ""  # stands for a symbol that is not among the candidates of a square
+P_OLD_TILE_MISREAD = 0.01
+"""Probability that an old tile is read as another letter."""
+P_NEW_TILE_MISREAD = 0.0005
+"""Probability that a new tile is read as one particular other letter."""
+P_LETTER_READ_AS_BLANK = 0.1
+"""Probability that an old letter is read as a blank, because of glare, a shadow or a hand."""
+P_TILE_MISSED_OR_INVENTED = 0.002
+"""Probability that an empty square is read as a tile, and that a tile is read as an empty square."""
+P_BLANK_MARKED = 0.02
+"""Probability that a letter is written on a blank."""
+P_FALSE_TILE_REPEATED = 0.8
+"""Probability that an empty square that was once read as a tile is read as a tile again."""
+MIN_TILE_PROBABILITY = 0.05
+"""Minimum tile probability of a square that may hold a tile."""
+MIN_CLEAR_PROBABILITY = 0.5
+"""Minimum probability of a symbol that counts as clearly read."""
+_MIN_LIKELIHOOD = 1e-9
+"""Minimum likelihood, which keeps the logarithm finite."""
+_NO_SYMBOL = ""
+"""Stands for a symbol that is not among the candidates of a square."""
 
 
 def new_tile_likelihood(square: SquareReading, face: str) -> float:

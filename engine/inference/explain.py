@@ -45,10 +45,13 @@ from engine.scoring import Status, check_placement, describe_status
 
 MIN_CERTAINTY = 0.95
 """Minimum certainty (0..1); if it is lower, the players are asked. At 0.9, worn print and glare gave wrong letters."""
-_MIN_ALARM_PROBABILITY = 0.8  # minimum probability of a surplus or missing tile to ask the players
-_MIN_COVERED_PROBABILITY = 0.2  # minimum probability of a square covered by a hand or glare
+_MIN_ALARM_PROBABILITY = 0.8
+"""Minimum probability of a surplus or missing tile for asking the players."""
+_MIN_COVERED_PROBABILITY = 0.2
+"""Minimum probability that a square is covered by a hand or glare for asking the players about it."""
 _MAX_EXPLANATIONS = 6
-_MAX_STRANGE_READINGS = 2  # consecutive readings that are rejected; the next reading is used even without a match
+_MAX_STRANGE_READINGS = 2
+"""Maximum number of consecutive readings that are rejected; the next one is used even if it does not match."""
 
 
 @dataclass(frozen=True, slots=True)

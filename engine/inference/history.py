@@ -20,13 +20,16 @@ from engine.inference.evidence import (
 from engine.reading import HIDDEN, BoardReading, SquareReading
 from engine.state import TurnKind
 
-MIN_EARLIER_TILE_PROBABILITY = 0.005  # minimum tile probability, in the last reading, of a tile there
-MIN_FAINT_PROBABILITY = 0.002  # minimum tile probability of a square in `faint_tiles`
-_MIN_LOG_LIKELIHOOD = log(0.01)  # floor for one reading of a square, so that one reading cannot exclude a symbol
-NO_EVIDENCE = _MIN_LOG_LIKELIHOOD  # for a guessed letter: as for all other letters, so that the first reading decides
-
-# Minimum log-odds (nats), over all readings, with which another symbol replaces the recorded tile.
+MIN_EARLIER_TILE_PROBABILITY = 0.005
+"""Minimum tile probability of a square in the last reading for a tile to have been there already."""
+MIN_FAINT_PROBABILITY = 0.002
+"""Minimum tile probability of a square in `ReadingHistory.faint_tiles`."""
+_MIN_LOG_LIKELIHOOD = log(0.01)
+"""Minimum log-likelihood (nats) of a symbol in one reading of a square, so that one reading cannot exclude a symbol."""
+NO_EVIDENCE = _MIN_LOG_LIKELIHOOD
+"""Log-likelihood (nats) of a guessed letter: that of all other letters, so that the first reading decides."""
 _MIN_CORRECTION_LOG_ODDS = log(20)
+"""Minimum log-odds (nats), over all readings, with which another symbol replaces the recorded tile."""
 
 
 def _has_adjacent_tile(evidence: Evidence, board: Board, square: Square) -> bool:

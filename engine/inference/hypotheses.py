@@ -1,8 +1,4 @@
-"""Generate hypotheses that may explain a reading, each with its log-posterior.
-
-The log-priors (nats) are the logarithms of how often events happen at a table. One play or no play is normal and has
-the log-prior 0. All other events are exceptions with a negative log-prior.
-"""
+"""Generate hypotheses that may explain a reading, each with its log-posterior."""
 
 from __future__ import annotations
 
@@ -12,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest, nsmallest
 from itertools import product
-from math import log
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -22,6 +17,19 @@ from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnC
 from engine.game import Game
 from engine.inference.alignment import MAX_PLAYS_TAKEN_BACK
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, is_consistent
+from engine.inference.log_priors import (
+    EARLY_TILES_LAST_LOG_PRIOR,
+    LATE_TILE_LOG_PRIOR,
+    MISSED_TURN_LOG_PRIOR,
+    NUDGED_TILE_LOG_PRIOR,
+    OVERLOOKED_TILE_LOG_PRIOR,
+    PARTLY_CLEARED_LOG_PRIOR,
+    REPEATED_PLAY_LOG_PRIOR,
+    SHIFTED_PLAY_LOG_PRIOR,
+    TWO_PLAYS_LOG_PRIOR,
+    UNCLEARED_LOG_PRIOR,
+    WITHDRAWN_LOG_PRIOR,
+)
 from engine.inference.overlooked_tiles import can_be_overlooked, find_hidden_ends
 from engine.inference.placements import find_letterings, find_play_squares, find_variations, is_legal_placement
 from engine.messages import make_message
@@ -29,25 +37,16 @@ from engine.plays import Play
 from engine.reading import EMPTY
 from engine.state import TurnKind, check_play, find_withdrawn_turn
 
-WITHDRAWN_LOG_PRIOR = log(0.05)
-UNCLEARED_LOG_PRIOR = log(0.5)  # a play was challenged off, but its tiles are still on the board
-PARTLY_CLEARED_LOG_PRIOR = log(0.4)  # only some of its tiles are; added to `REPEATED_PLAY_LOG_PRIOR` for each of them
-TWO_PLAYS_LOG_PRIOR = log(0.005)  # added for each play after the first, because a player forgot to end the turn
-# Added instead of `TWO_PLAYS_LOG_PRIOR` if the tiles of the first play were already there when no turn was recorded.
-MISSED_TURN_LOG_PRIOR = log(0.02)
-LATE_TILE_LOG_PRIOR = log(0.1)  # also added, for each tile of that first play that was not there yet
-EARLY_TILES_LAST_LOG_PRIOR = log(0.01)  # a later play has the tiles that were already there
-# Added for each square of a withdrawn play that is read as before, or once if all its tiles are now on other squares.
-REPEATED_PLAY_LOG_PRIOR = log(0.05)
-SHIFTED_PLAY_LOG_PRIOR = log(0.05)  # a player moved the last play, with all its tiles
-OVERLOOKED_TILE_LOG_PRIOR = log(0.01)  # a tile of an earlier play was missed when that play was read
-NUDGED_TILE_LOG_PRIOR = log(0.005)  # an old tile slipped to a square nearby
-
-_MAX_SQUARE_SETS = 40  # maximum number of sets of squares for which letters are tried
-_MAX_UNEXPLAINED_TILES = 20  # with more, the reading is too poor to look for missed tiles
-_BEAM_WIDTH = 6  # maximum number of hypotheses that are extended by one more play
-_MAX_PLAYS = 8  # maximum number of plays between two readings
-_MAX_NUDGE_SQUARES = 2  # maximum distance that a tile slips, in squares
+_MAX_SQUARE_SETS = 40
+"""Maximum number of sets of squares for which letters are tried."""
+_MAX_UNEXPLAINED_TILES = 20
+"""Maximum number of unexplained tiles; with more, the reading is too poor to look for missed tiles."""
+_BEAM_WIDTH = 6
+"""Maximum number of hypotheses that are extended by one more play."""
+_MAX_PLAYS = 8
+"""Maximum number of plays between two readings."""
+_MAX_NUDGE_SQUARES = 2
+"""Maximum distance that a tile slips, in squares."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from engine.inference.history import ReadingHistory
 from engine.inference.placements import tile_from_face
 from engine.reading import EMPTY, BoardReading
 
-_MAX_REMOVED_TILES = 3  # old tiles removed from the record at once; with more, the board is being cleared
+_MAX_REMOVED_TILES = 3
+"""Maximum number of old tiles that are removed from the record at once; with more, the board is being cleared."""
 
 
 def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistory) -> tuple[SquareCorrected, ...]:

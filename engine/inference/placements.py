@@ -17,6 +17,7 @@ from engine.board import Board, Square, square_at
 from engine.events import BlankNamed, BlankTaken, Event, PlayMade, TileRecycled
 from engine.game import Game
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence
+from engine.inference.log_priors import VARIATION_LOG_PRIOR
 from engine.plays import Play
 from engine.reading import BLANK, BOARD_SIZE
 from engine.scoring import Status, check_placement, is_one_word_rearranged
@@ -26,12 +27,16 @@ from engine.tiles import Tile
 _LINES = tuple(tuple(square_at(row, column) for column in range(BOARD_SIZE)) for row in range(BOARD_SIZE)) + tuple(
     tuple(square_at(row, column) for row in range(BOARD_SIZE)) for column in range(BOARD_SIZE)
 )
-_MIN_RELATIVE_LOG_LIKELIHOOD = log(1e-3)  # relative to the best letter of a square; less likely letters are not tried
-_EXHAUSTED_TILE_COUNT = 0.1  # number of tiles assumed for a letter of which no tiles are left
-_MIN_TILE_OPTIONS = 4  # tiles tried on a square even if less likely: better ones may be used up on other squares
-_BEAM_WIDTH = 12  # letterings kept after each square
-_MAX_LETTERINGS = 4  # maximum number of letterings for each set of squares
-_VARIATION_LOG_PRIOR = log(0.1)
+_MIN_RELATIVE_LOG_LIKELIHOOD = log(1e-3)
+"""Minimum log-likelihood (nats) of a letter, relative to the best letter of its square; others are not tried."""
+_EXHAUSTED_TILE_COUNT = 0.1
+"""Number of tiles assumed for a letter of which no tiles are left."""
+_MIN_TILE_OPTIONS = 4
+"""Minimum number of tiles that are tried on a square: the likelier ones may be used up on other squares."""
+_BEAM_WIDTH = 12
+"""Maximum number of letterings that are kept after each square."""
+_MAX_LETTERINGS = 4
+"""Maximum number of letterings for each set of squares."""
 _PLACEHOLDER = Tile("A")
 
 
@@ -180,7 +185,7 @@ def _recycle_tiles(game: Game, changed: dict[Square, str]) -> Iterator[Variation
         stock[tile.face] += 1
         stock[face] -= 1
     if events and min(stock.values()) >= 0:
-        yield tuple(events), _VARIATION_LOG_PRIOR * len(changed)
+        yield tuple(events), VARIATION_LOG_PRIOR * len(changed)
 
 
 def _rearrange_word(game: Game, evidence: Evidence, changed: dict[Square, str]) -> Iterator[Variation]:
@@ -201,5 +206,5 @@ def _rearrange_word(game: Game, evidence: Evidence, changed: dict[Square, str]) 
             play = Play.from_tiles({square: make_tile(tile.face) for square, tile in placed.items()}, rearranged)
             if is_one_word_rearranged(game.board, play):
                 from_reading = sum(evidence.new_tile_log_likelihood(s, tile) for s, tile in placed.items())
-                log_prior = _VARIATION_LOG_PRIOR + (lettering.log_likelihood - from_reading)
+                log_prior = VARIATION_LOG_PRIOR + (lettering.log_likelihood - from_reading)
                 yield (PlayMade(game.to_move, play),), log_prior

@@ -14,7 +14,8 @@ from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, face_of, tile_confidence
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
-from engine.inference.hypotheses import REPEATED_PLAY_LOG_PRIOR, Hypothesis, generate_hypotheses
+from engine.inference.hypotheses import Hypothesis, generate_hypotheses
+from engine.inference.log_priors import REPEATED_PLAY_LOG_PRIOR
 from engine.lexicon import WordList
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.validation.deferred_questions import (

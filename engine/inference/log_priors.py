@@ -1,0 +1,36 @@
+"""Log-priors (nats) of the events of a hypothesis: the logarithms of how often they happen at a table.
+
+One play or no play is normal and has the log-prior 0. All other events are exceptions with a negative log-prior.
+"""
+
+from __future__ import annotations
+
+from math import log
+
+WITHDRAWN_LOG_PRIOR = log(0.05)
+"""Log-prior of the withdrawal of a play without a challenge."""
+UNCLEARED_LOG_PRIOR = log(0.5)
+"""Log-prior of a board with all tiles of a play that was challenged off."""
+PARTLY_CLEARED_LOG_PRIOR = log(0.4)
+"""Log-prior of a board with only some tiles of a play that was challenged off. `REPEATED_PLAY_LOG_PRIOR` is added for
+each of these tiles."""
+TWO_PLAYS_LOG_PRIOR = log(0.005)
+"""Log-prior of each play after the first, because a player forgot to end the turn."""
+MISSED_TURN_LOG_PRIOR = log(0.02)
+"""Log-prior of a second play, in place of `TWO_PLAYS_LOG_PRIOR`, if the first play has tiles that were already on the
+board at the last reading (early tiles): a player may have ended a turn then, although no turn was recorded."""
+LATE_TILE_LOG_PRIOR = log(0.1)
+"""Log-prior added to `MISSED_TURN_LOG_PRIOR` for each tile of the first play that is no early tile."""
+EARLY_TILES_LAST_LOG_PRIOR = log(0.01)
+"""Log-prior of a later play that has the early tiles, while the first play has none."""
+REPEATED_PLAY_LOG_PRIOR = log(0.05)
+"""Log-prior of a play that resembles the play that was just withdrawn. It is added for each square of that play that is
+read as before, or once if the new play has the same tiles on other squares."""
+SHIFTED_PLAY_LOG_PRIOR = log(0.05)
+"""Log-prior of the last play being moved by a player, with all its tiles."""
+OVERLOOKED_TILE_LOG_PRIOR = log(0.01)
+"""Log-prior of a tile of an earlier play that was missed when that play was read."""
+NUDGED_TILE_LOG_PRIOR = log(0.005)
+"""Log-prior of an old tile that slipped to a square nearby."""
+VARIATION_LOG_PRIOR = log(0.1)
+"""Log-prior of each old tile that is changed by a variation of the rules, and of a play that rearranges a word."""
