@@ -79,7 +79,12 @@ def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
     values = [table.get(key) for key in _KEYS]
     if not all(isinstance(value, str) and value for value in values):
         raise HotspotError(get_text("wifi-keys", path, ", ".join(_KEYS)))
-    return Hotspot(*map(str, values))
+    hotspot = Hotspot(*map(str, values))
+    try:
+        ip_address(hotspot.address)
+    except ValueError:
+        raise HotspotError(get_text("wifi-address", path, repr(hotspot.address))) from None
+    return hotspot
 
 
 def _escape_field(text: str) -> str:

@@ -44,6 +44,13 @@ def test_damaged_file_of_the_own_wifi_is_an_error(tmp_path: Path, text: str) -> 
         read_hotspot(path)
 
 
+def test_damaged_address_of_the_own_wifi_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "hotspot.toml"
+    path.write_text('name = "a"\npassword = "b"\naddress = "10.42.0."\n', encoding="utf-8")
+    with pytest.raises(HotspotError, match=r"hotspot\.toml: '10\.42\.0\.' is not an IP address"):
+        read_hotspot(path)
+
+
 @pytest.mark.parametrize(
     ("address", "is_client"),
     [("10.42.0.17", True), ("::ffff:10.42.0.17", True), ("10.42.0.1", False), ("192.168.1.7", False), ("?", False)],
