@@ -8,7 +8,7 @@ import pytest
 
 from engine.board import Board, parse_square
 from engine.errors import RulesError
-from engine.events import Challenged, PlayMade
+from engine.events import Challenged, GameEnded, PlayMade
 from engine.inference.alignment import shift_reading
 from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY
@@ -39,6 +39,11 @@ def test_new_tiles_are_the_play_of_whose_turn_it_is() -> None:
     game = with_plays("8F HORN")
     found = infer_play(game, seen(board_after(game, "H6 FA.M")))
     assert found.events == (PlayMade(1, written(game, "H6 FA.M")),) and found.is_certain
+
+
+def test_new_tiles_after_the_end_are_no_play() -> None:
+    game = with_plays("8F HORN").push(GameEnded())
+    assert infer_play(game, seen(board_after(with_plays("8F HORN"), "H6 FA.M"))).events == ()
 
 
 def test_a_blank_is_played_without_a_name_and_scores_nothing() -> None:

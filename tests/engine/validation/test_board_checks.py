@@ -50,6 +50,18 @@ def test_cleared_board_offers_the_end_of_the_game() -> None:
     assert isinstance(found.options[1].events[0], GameEnded)
 
 
+def test_board_that_is_cleared_after_the_game_is_not_asked_about() -> None:
+    game = play(new_game(), *OPENING).push(GameEnded())
+    assert find(check_cleared_board, Proposal(game, (), Source.CAMERA, seen(Board()))) is None
+    other = play(new_game(), "8F QUIZ", "H7 E.E", "10H TOE").board
+    assert find(check_board_identity, Proposal(game, (), Source.CAMERA, seen(other))) is None
+
+
+def test_board_of_few_tiles_is_cleared_if_all_are_missing() -> None:
+    game = play(new_game(), "8G AT", "H7 S.IR")
+    assert find(check_cleared_board, propose(game, seen(Board()))) is not None
+
+
 def test_missing_last_play_is_no_cleared_board() -> None:
     game = play(new_game(), *OPENING)
     board = game.turns[-2].board
@@ -132,6 +144,12 @@ def test_play_is_asked_about_if_the_picture_shows_other_letters_on_several_old_t
     assert found.squares == tuple(map(parse_square, ("H6", "F8", "I8"))) and found.options[0] == LOOK_AGAIN
 
 
+def test_play_is_not_asked_about_if_the_rules_allow_old_tiles_to_change() -> None:
+    game = play(new_game(replace(STANDARD_RULES, recycle=True)), *OPENING)
+    event = play(game, "8E S....").events[-1]
+    assert find(check_letters, propose(game, read_letters_wrong(game, "F8", "I8", "H6"), event)) is None
+
+
 def test_play_is_not_asked_about_for_two_old_tiles_with_other_letters() -> None:
     game = play(new_game(), *OPENING)
     assert find(check_letters, propose(game, read_letters_wrong(game, "F8", "I8"))) is None
@@ -157,6 +175,14 @@ def test_tiles_that_no_play_explains_are_asked_about() -> None:
     found = find(check_unexplained_tiles, propose(game, reading, Passed(0)))
     assert found is not None and found.reason is Reason.TILES_UNEXPLAINED
     assert found.squares == tuple(map(parse_square, ("A1", "A15", "O15")))
+
+
+def test_as_many_plays_as_players_forget_are_not_asked_about() -> None:
+    game = play(new_game(), *OPENING[:1])
+    later = play(game, *OPENING[1:])
+    plays = later.events[len(game.events) :]
+    assert len(plays) == MAX_PLAYS
+    assert find(check_unexplained_tiles, propose(game, seen(later.board), *plays)) is None
 
 
 def test_more_plays_than_players_forget_are_asked_about_with_all_their_tiles() -> None:

@@ -94,6 +94,12 @@ def test_shared_button_leaves_open_who_extended_the_word(words: frozenset[str] |
     assert found.options == (Option((event,)), Option((longer,)), Option((longer, Passed(1))))
 
 
+def test_second_play_in_a_row_is_no_part_of_the_first() -> None:
+    game = play(new_game(), "8F PAS")
+    proposal = propose(game, PlayMade(0, written(game, "8F ...TE")))
+    assert not [*check_earlier_play(proposal), *check_lengthened_play(proposal)]
+
+
 def test_tiles_elsewhere_are_no_part_of_the_play_before() -> None:
     game = play(new_game(), "8G OHM")
     assert not list(check_earlier_play(propose(game, PlayMade(1, written(game, "F8 JOT")), seat=0)))

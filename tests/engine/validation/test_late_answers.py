@@ -58,6 +58,15 @@ def test_late_answer_that_confirms_the_turn_closes_the_question() -> None:
     assert after.totals == game.totals and not find_open_questions(after)
 
 
+def test_late_answer_that_adds_a_turn_keeps_the_corrected_score_of_an_earlier_turn() -> None:
+    game = play(new_game(), "8F HORN")
+    farm = PlayMade(1, written(game, "H6 FA.M"))
+    question = QuestionDeferred(0, "Whose?", ("Ben", "Anna"), ((farm,), (Passed(1), replace(farm, player=0))), 1)
+    game = game.push(farm)
+    game = game.push(*defer_question(game, question, None), ScoreCorrected(0, 20))
+    assert answer_deferred_question(game, 1, 1).totals == (20 + 9, 0)
+
+
 def test_late_answer_that_removes_a_corrected_tile_is_refused() -> None:
     """Otherwise the tile would be added to the play before."""
     game, square = play(new_game(), "8F HORN"), parse_square("H6")

@@ -125,3 +125,9 @@ def test_tile_added_to_an_earlier_play_is_asked_about_unless_its_question_is_ope
     assert next(check_added_tiles(proposal)).options == (Option(events), LOOK_AGAIN)
     asked = QuestionDeferred(1, "a tile on E8?", ("yes", "no"), ((), ()), 0, squares=(square,))
     assert not list(check_added_tiles(replace(proposal, game=game.push(asked))))
+
+
+def test_play_without_a_missed_tile_is_no_question() -> None:
+    game = play(new_game(), "8F HORN")
+    event = PlayMade(1, written(game, "H6 FA.M"))
+    assert not list(check_added_tiles(Proposal(game, (event,), Source.CAMERA, seen(event.play.apply_to(game.board)))))

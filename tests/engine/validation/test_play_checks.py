@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine.board import parse_square
-from engine.events import BlankNamed, Exchanged, PlayMade, TurnCorrected
+from engine.events import BlankNamed, Exchanged, Passed, PlayMade, TurnCorrected
 from engine.game import Game
 from engine.plays import Play
 from engine.rules import STANDARD_RULES, ChallengeRule
@@ -58,6 +58,10 @@ def enter(game: Game, notation: str) -> Proposal:
 def test_placement_by_hand_is_noted(plays: tuple[str, ...], notation: str, reason: Reason) -> None:
     found = list(check_record(enter(play(new_game(), *plays), notation)))
     assert [finding.reason for finding in found] == [reason] and not found[0].options
+
+
+def test_pass_by_hand_has_no_defects() -> None:
+    assert not list(check_record(Proposal(new_game(), (Passed(0),), Source.HAND)))
 
 
 def test_more_of_a_letter_than_the_set_has_is_noted() -> None:
@@ -195,6 +199,10 @@ def test_closed_dictionary_reveals_nothing() -> None:
         assert not list(check_words(proposal))
         assert next(check_closed_letters(proposal)).reason is Reason.LETTER_UNSURE
     assert not list(check_closed_letters(propose("8F MORN", game=game)))
+
+
+def test_doubtful_letter_of_a_listed_word_is_no_question_if_words_are_looked_up() -> None:
+    assert not list(check_closed_letters(propose("8F HORN", {"F8": {"H": 0.97, "T": 0.02}})))
 
 
 def test_word_end_that_may_hold_a_tile_is_asked_about() -> None:

@@ -50,6 +50,12 @@ def test_hand_over_the_tile_settles_nothing() -> None:
     assert settle_questions(game, seen(play(new_game(), "8F HORN").board, {"G8": {"#": 0.95, "O": 0.05}})) == game
 
 
+def test_empty_square_under_a_hand_settles_the_question() -> None:
+    game = defer(play(new_game(), "8F HORE"), "8F HOR", doubts={"I8": {"#": 0.99, "E": 0.01}})
+    game = settle_questions(game, read_board("8F HOR"))
+    assert game.turns[0].word == "HOR" and not find_open_questions(game)
+
+
 def test_tile_that_fits_no_answer_is_no_tile_of_the_next_play() -> None:
     game = defer(play(new_game(), "8F HORE"), "8F HOR", doubts={"I8": {"#": 0.95, "E": 0.05}})
     assert settle_questions(game, read_board("8F HORN")) == game

@@ -10,7 +10,13 @@ from engine.events import Event, Passed, PlayMade, PlayWithdrawn, TurnCorrected
 from engine.game import Game
 from engine.rules import Rules
 from engine.validation import LOOK_AGAIN, PRESSED_BY_MISTAKE, Option, Proposal, QuestionHistory, Reason, Source
-from engine.validation.turn_checks import check_missed_press, check_order, check_seat
+from engine.validation.turn_checks import (
+    check_missed_press,
+    check_order,
+    check_seat,
+    check_unanswered_pass,
+    move_to_seat,
+)
 from tests.support.engine_table import new_game, play, seen, written
 
 
@@ -52,6 +58,30 @@ def test_pass_from_another_seat_is_asked_about() -> None:
 def test_turn_by_hand_from_another_seat_counts_until_it_is_answered() -> None:
     found = next(check_seat(Proposal(new_game(), (Passed(0),), Source.HAND, seat=1)))
     assert found.options == (Option((Passed(0),)), Option((Passed(0), Passed(1))))
+
+
+def test_players_who_are_skipped_pass_in_their_order() -> None:
+    game = new_game(players=4).push(Passed(0))
+    event = PlayMade(1, written(game, "8F HORN"))
+    assert move_to_seat(game, (event,), 0) == (Passed(1), Passed(2), Passed(3), replace(event, player=0))
+
+
+def test_later_turn_that_a_correction_puts_out_of_turn_is_noted() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M")
+    [found] = check_order(Proposal(game, (TurnCorrected(0, None),), Source.HAND))
+    assert found.reason is Reason.OUT_OF_TURN and found.values == ("Ben", "Anna")
+    assert found.squares == game.turns[1].play.squares  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("unanswered", "seat", "is_noted"), [(1, None, True), (None, None, False), (1, 0, False)])
+def test_play_after_an_unanswered_pass_is_noted_if_no_seat_is_known(
+    unanswered: int | None, seat: int | None, is_noted: bool
+) -> None:
+    game = play(new_game(), "8F HORN").push(Passed(1))
+    event = PlayMade(0, written(game, "H6 FA.M"))
+    history = QuestionHistory(unanswered_pass=unanswered)
+    found = list(check_unanswered_pass(Proposal(game, (event,), Source.CAMERA, question_history=history, seat=seat)))
+    assert [finding.values for finding in found] == [("Ben", "Anna")] * is_noted
 
 
 @pytest.mark.parametrize("seat", [None, 0, 2])

@@ -44,6 +44,11 @@ def test_invalid_play_counts_if_the_next_play_needs_its_tiles() -> None:
     assert found[0] == VoidPlay(0, ("HRON",), True) and game.turns[0].stands
 
 
+def test_invalid_play_counts_if_the_next_play_needs_its_tiles_and_a_pass_follows() -> None:
+    game, found = record(new_game(VOID), "8F HRON", "H7 F.AT", then=(Passed(0),))
+    assert found[0] == VoidPlay(0, ("HRON",), True) and game.turns[0].stands
+
+
 def test_blank_that_is_named_belongs_to_the_play_before() -> None:
     game, found = record(new_game(VOID), "8F H?RN", then=(BlankNamed(parse_square("G8"), "A"), Passed(1)))
     assert found and game.totals == (0, 0)
@@ -85,6 +90,10 @@ def test_withdrawal_of_a_play_that_is_valid_after_a_correction_is_removed() -> N
 )
 def test_withdrawal_of_an_invalid_play_stays(event: Event) -> None:
     assert restore_void_play(withdraw("H6 FA.M"), [event], WORDS) == (event,)
+
+
+def test_withdrawal_of_a_play_with_two_errors_stays_after_the_correction_of_one() -> None:
+    assert restore_void_play(withdraw("H6 FA.N"), [RIGHT], WORDS) == (RIGHT,)
 
 
 def test_withdrawal_of_a_play_that_was_valid_before_stays() -> None:
