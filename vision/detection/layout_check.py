@@ -31,6 +31,46 @@ from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image, square_side
 
 _PREMIUMS: Final = tuple(Premium)
+_FULL_BOARD_TILES: Final = 100
+"""Number of tiles on a full board, as at the end of a game; they cover most premium squares."""
+_FULL_BOARD_AGREEMENT: Final = 0.3
+"""Amount added to the layout agreement of a board with `_FULL_BOARD_TILES` tiles, which cover premium squares; with
+fewer tiles, proportionally less is added."""
+_CHANCE_AGREEMENT: Final = 0.1
+"""Layout agreement that other grids than boards reach by chance; it counts as no agreement."""
+_USUAL_AGREEMENT: Final = 0.45
+"""Layout agreement that most boards exceed; it counts as full agreement."""
+_CLEARNESS_WEIGHT: Final = 10.0
+"""Exponent of the factor by which unclear squares reduce the confidence of a grid. The factor is the geometric mean,
+over the squares, of the probability of the best class. The exponent is high, so that unclear squares matter."""
+_MAX_SCREEN_OFFSET_SQUARES: Final = 0.06
+"""Maximum distance, in squares, of a board's corners from an outline that is exactly parallel to the picture's sides.
+
+A board within this distance counts as aligned, as in a screenshot. The value is twice the usual error of detected
+corners.
+"""
+_KIND_SPREAD_LAB: Final = 8.0
+"""Standard deviation of the colours of squares of one kind, in CIE Lab units."""
+_MAX_SQUARED_ERROR: Final = 4.0
+"""Maximum squared colour error of an uncovered square, in units of `_KIND_SPREAD_LAB` squared; a square with a larger
+error counts as covered."""
+_MIN_CONTINUED_SHARE: Final = 0.5
+"""Minimum share of plain squares in the row outside a grid for the grid to continue there. On rendered boards of 21 x
+21 squares it is about 0.7."""
+_RIDGE_WEIGHT: Final = 1e-3
+"""Weight of the earlier coefficients in each fit of the colours, relative to one plain square."""
+_EM_ROUNDS: Final = 4
+"""Number of iterations in which the colours of a grid are fitted."""
+_INNER_SHARE: Final = 0.6
+"""Side of the central part of a square in which its colour is measured, as a share of the square's side."""
+_DARK_LEVEL, _EQUAL_BRIGHTNESS = 8.0, 60.0
+"""Grey levels that are added to all colours before their brightness is equalised, so that the noise of dark colours is
+not amplified; and the brightness that all colours then have."""
+_MIN_WHITE_LEVEL: Final = 30.0
+"""Minimum brightness (0..255) that is scaled to white; if a picture's brightest parts are darker, they stay grey."""
+_CHANCE_RESIDUAL: Final = 4.0
+"""Constant in the denominator of the explained share, in units of `_KIND_SPREAD_LAB` squared. It keeps the share low
+for a picture of one or two plain colours, whose small residual is random."""
 
 
 def layout_kinds() -> NDArray[np.int64]:
@@ -276,46 +316,6 @@ def _compute_squared_errors(model: _LayoutModel, colours: Floats, beta: Floats) 
     return as_board, as_tile
 
 
-_FULL_BOARD_TILES: Final = 100
-"""Number of tiles on a full board, as at the end of a game; they cover most premium squares."""
-_FULL_BOARD_AGREEMENT: Final = 0.3
-"""Amount added to the layout agreement of a board with `_FULL_BOARD_TILES` tiles, which cover premium squares; with
-fewer tiles, proportionally less is added."""
-_CHANCE_AGREEMENT: Final = 0.1
-"""Layout agreement that other grids than boards reach by chance; it counts as no agreement."""
-_USUAL_AGREEMENT: Final = 0.45
-"""Layout agreement that most boards exceed; it counts as full agreement."""
-_CLEARNESS_WEIGHT: Final = 10.0
-"""Exponent of the factor by which unclear squares reduce the confidence of a grid. The factor is the geometric mean,
-over the squares, of the probability of the best class. The exponent is high, so that unclear squares matter."""
-_MAX_SCREEN_OFFSET_SQUARES: Final = 0.06
-"""Maximum distance, in squares, of a board's corners from an outline that is exactly parallel to the picture's sides.
-
-A board within this distance counts as aligned, as in a screenshot. The value is twice the usual error of detected
-corners.
-"""
-_KIND_SPREAD_LAB: Final = 8.0
-"""Standard deviation of the colours of squares of one kind, in CIE Lab units."""
-_MAX_SQUARED_ERROR: Final = 4.0
-"""Maximum squared colour error of an uncovered square, in units of `_KIND_SPREAD_LAB` squared; a square with a larger
-error counts as covered."""
-_MIN_CONTINUED_SHARE: Final = 0.5
-"""Minimum share of plain squares in the row outside a grid for the grid to continue there. On rendered boards of 21 x
-21 squares it is about 0.7."""
-_RIDGE_WEIGHT: Final = 1e-3
-"""Weight of the earlier coefficients in each fit of the colours, relative to one plain square."""
-_EM_ROUNDS: Final = 4
-"""Number of iterations in which the colours of a grid are fitted."""
-_INNER_SHARE: Final = 0.6
-"""Side of the central part of a square in which its colour is measured, as a share of the square's side."""
-_DARK_LEVEL, _EQUAL_BRIGHTNESS = 8.0, 60.0
-"""Grey levels that are added to all colours before their brightness is equalised, so that the noise of dark colours is
-not amplified; and the brightness that all colours then have."""
-_MIN_WHITE_LEVEL: Final = 30.0
-"""Minimum brightness (0..255) that is scaled to white; if a picture's brightest parts are darker, they stay grey."""
-_CHANCE_RESIDUAL: Final = 4.0
-"""Constant in the denominator of the explained share, in units of `_KIND_SPREAD_LAB` squared. It keeps the share low
-for a picture of one or two plain colours, whose small residual is random."""
 _PREMIUM_MODEL: Final = _LayoutModel.from_kinds(layout_kinds().ravel())
 _UNIFORM_MODEL: Final = _LayoutModel.from_kinds(np.zeros(BOARD_SIZE * BOARD_SIZE, np.int64))
 _SQUARE_WEIGHTS: Final = np.where(layout_kinds().ravel() > 0, 164 / 61, 1.0)

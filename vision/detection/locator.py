@@ -22,6 +22,7 @@ from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, in
 from vision.detection.image_pyramid import ImagePyramid
 from vision.detection.lattice import fit_lattice, is_larger_than_board, refit_lattice
 from vision.detection.layout_check import LayoutFit, compare_with_layout, grade_agreement, has_squares_outside
+from vision.detection.lighting import equalise_lighting
 from vision.detection.location import (
     CUT_OFF_MESSAGES,
     OTHER_GRID_MESSAGE,
@@ -60,10 +61,6 @@ _UNCLEAR_GRID_MESSAGE: Final = make_message(
     "board-unclear", "The squares of the board are hard to see. Check the light and the focus."
 )
 LAYOUT_PX_PER_SQUARE: Final = 12
-_LIGHT_MAP_SIDE_PX: Final = 64
-_LIGHT_BLUR_SHARE: Final = 0.1
-"""Standard deviation of the Gaussian blur of the illumination map, as a share of the map's side."""
-_MIDDLE_GREY: Final = 110.0
 
 
 def standardise_colours(picture: Image, inside: Image | None = None) -> NDArray[np.float32]:
@@ -75,16 +72,6 @@ def standardise_colours(picture: Image, inside: Image | None = None) -> NDArray[
     spread = max(float(np.sqrt((deviation**2).mean())), 4.0)
     planes = cv2.dnn.blobFromImage(picture, 1 / spread, mean=mean.ravel().tolist())[0]
     return np.asarray(planes if inside is None else planes * inside, np.float32)
-
-
-def equalise_lighting(picture: Image) -> Image:
-    """Equalise the local mean brightness of a picture `(H, W, 3) uint8`, to remove shadows larger than a square."""
-    height, width = picture.shape[:2]
-    grey = cv2.cvtColor(picture, cv2.COLOR_BGR2GRAY)
-    small = cv2.resize(grey, (_LIGHT_MAP_SIDE_PX, _LIGHT_MAP_SIDE_PX), interpolation=cv2.INTER_AREA).astype(np.float32)
-    light = np.maximum(cv2.GaussianBlur(small, (0, 0), _LIGHT_BLUR_SHARE * _LIGHT_MAP_SIDE_PX), 1.0)
-    gain = cv2.resize(_MIDDLE_GREY / light, (width, height), interpolation=cv2.INTER_LINEAR)
-    return np.asarray(np.clip(picture * gain[:, :, None], 0, 255), np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,30 +240,13 @@ class BoardLocator:
         fit = self._fit_until_stable(picture, (quad + 0.5) * scale - 0.5)
         if fit is None:
             return None
-        corners = fit.corners
-        # Compare the colours of the squares with the layout; a complete lattice may be shifted by whole squares.
-        layout = _compare_layout(picture, corners, 0)
-        agreement = layout.explained_share
-        if agreement < _CONFIG.good_layout_agreement and fit.seen_share > _CONFIG.full_seen_share:
-            best = _compare_layout(picture, corners, _CONFIG.max_layout_shift_squares)
-            if best.explained_share > _CONFIG.min_layout_agreement:
-                agreement = best.explained_share
-                corners = project(homography(corners), grid_corners() + best.shift)
-                layout = _compare_layout(picture, corners, 0)
-        if agreement > _CONFIG.min_layout_agreement:
-            corners = fit.refit_without_tiles(corners, layout.uncovered)
+        corners, agreement = _align_with_layout(picture, fit)
         is_larger = is_larger_than_board(fit.cells) and has_squares_outside(
             rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, 1), LAYOUT_PX_PER_SQUARE
         )
         corners = (corners + 0.5) / scale - 0.5
-        # Reduce the score if corners are missing: a lattice that skips a row still fits most premium squares.
-        score = agreement * min(1.0, fit.seen_share / _CONFIG.full_seen_share)
-        overhang = measure_overhangs(corners, pyramid.width, pyramid.height).max()
-        is_clear = fit.seen_share > _CONFIG.clear_seen_share and overhang < _CONFIG.max_cut_squares
-        if is_clear and _compute_side_ratio(corners) < _CONFIG.max_side_ratio:
-            # Accept a clear lattice with inconclusive colours: many tiles, unusual light, pale print.
-            score = max(score, _CONFIG.min_layout_agreement)
-        return _ScoredGrid(score, corners, is_larger)
+        overhang = float(measure_overhangs(corners, pyramid.width, pyramid.height).max())
+        return _ScoredGrid(_score_grid(corners, agreement, fit.seen_share, overhang), corners, is_larger)
 
     def _fit_until_stable(self, picture: Image, corners: Floats) -> _GridFit | None:
         """Repeat rectification and fit until the corners converge; return None if no grid can be fitted."""
@@ -373,6 +343,41 @@ def _compute_side_ratio(corners: Floats) -> float:
     sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
     one, other = float(sides[0] + sides[2]), float(sides[1] + sides[3])
     return max(one, other) / min(one, other)
+
+
+def _align_with_layout(picture: Image, fit: _GridFit) -> tuple[Floats, float]:
+    """Return the corners `(4, 2)` px of a fitted grid and its layout agreement, after comparing it with the layout.
+
+    A complete lattice may be shifted by whole squares; it is then moved back. If the grid agrees with the layout, its
+    corners are fitted again without the squares that tiles cover.
+    """
+    corners = fit.corners
+    layout = _compare_layout(picture, corners, 0)
+    agreement = layout.explained_share
+    if agreement < _CONFIG.good_layout_agreement and fit.seen_share > _CONFIG.full_seen_share:
+        best = _compare_layout(picture, corners, _CONFIG.max_layout_shift_squares)
+        if best.explained_share > _CONFIG.min_layout_agreement:
+            agreement = best.explained_share
+            corners = project(homography(corners), grid_corners() + best.shift)
+            layout = _compare_layout(picture, corners, 0)
+    if agreement > _CONFIG.min_layout_agreement:
+        corners = fit.refit_without_tiles(corners, layout.uncovered)
+    return corners, agreement
+
+
+def _score_grid(corners: Floats, agreement: float, seen_share: float, overhang: float) -> float:
+    """Return the score of a grid: its layout agreement, reduced if corners are missing.
+
+    A clear lattice has at least the minimum score. `overhang` is the distance, in squares, by which the grid extends
+    beyond the picture.
+    """
+    # A lattice that skips a row still fits most premium squares, but has fewer corners in their expected positions.
+    score = agreement * min(1.0, seen_share / _CONFIG.full_seen_share)
+    is_clear = seen_share > _CONFIG.clear_seen_share and overhang < _CONFIG.max_cut_squares
+    if is_clear and _compute_side_ratio(corners) < _CONFIG.max_side_ratio:
+        # Accept a clear lattice with inconclusive colours: many tiles, unusual light, pale print.
+        score = max(score, _CONFIG.min_layout_agreement)
+    return score
 
 
 def _compare_layout(picture: Image, corners: Floats, around: int) -> LayoutFit:

@@ -231,14 +231,14 @@ class LetterNet:
         small_logp = np.concatenate([letters_logp[None, rows], shifted_logp]).mean(axis=0)
         large_logp = self._predict_large(poses.cut_crops(rows))
         reread_logp[rows] = _mix_predictions(large_logp, small_logp)
-        still = _find_unclear_tiles(reread_logp[rows], alphabet)
-        has_letter = np.exp(reread_logp[rows[still], LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
-        still = still[has_letter]
-        if len(still):
-            shifted_logp = self._predict_large(_cut_shifted_crops(poses, rows[still]))
-            shifted_logp = shifted_logp.reshape(len(_SHIFTS_PX), len(still), -1)
-            large_logp = np.concatenate([large_logp[None, still], shifted_logp]).mean(axis=0)
-            reread_logp[rows[still]] = _mix_predictions(large_logp, small_logp[still])
+        still_unclear = _find_unclear_tiles(reread_logp[rows], alphabet)
+        has_letter = np.exp(reread_logp[rows[still_unclear], LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
+        still_unclear = still_unclear[has_letter]
+        if len(still_unclear):
+            shifted_logp = self._predict_large(_cut_shifted_crops(poses, rows[still_unclear]))
+            shifted_logp = shifted_logp.reshape(len(_SHIFTS_PX), len(still_unclear), -1)
+            large_logp = np.concatenate([large_logp[None, still_unclear], shifted_logp]).mean(axis=0)
+            reread_logp[rows[still_unclear]] = _mix_predictions(large_logp, small_logp[still_unclear])
         return reread_logp
 
     def _predict_large(self, crops: Image) -> NDArray[np.float32]:
