@@ -53,6 +53,8 @@ class SummaryCache:
     def __init__(self, store: GameStore) -> None:
         self._store = store
         self._lock = threading.Lock()
+        self._replay_lock = threading.Lock()
+        """Lock held during the replay of a game, so that several requests at once replay each game only once."""
         self._saved_notes: dict[int, str] | None = None
         self._standings: dict[int, tuple[int, GameStanding | None]] = {}
         self._unsaved: set[int] = set()
@@ -61,17 +63,24 @@ class SummaryCache:
         """Return the standing of a game, or None if the game cannot be replayed. Raises `StoreError`."""
         if stored.damage:
             return None
+        length, standing = self._find_standing(stored.id)
+        if length == stored.length:
+            return _renumber(standing, stored.id)
+        with self._replay_lock:
+            length, standing = self._find_standing(stored.id)
+            if length != stored.length:
+                standing = _compute_standing(stored, self._store)
+                with self._lock:
+                    self._standings[stored.id] = stored.length, standing
+                    self._unsaved.add(stored.id)
+        return standing
+
+    def _find_standing(self, number: int) -> tuple[int, GameStanding | None]:
+        """Return the number of events and the standing of a game as they were computed last, (0, None) if never."""
         with self._lock:
             if self._saved_notes is None:
                 self._saved_notes = self._store.read_notes_by_game(NOTE_NAME)
-            length, standing = self._standings.get(stored.id) or _decode_note(self._saved_notes.get(stored.id, ""))
-        if length == stored.length:
-            return _renumber(standing, stored.id)
-        standing = _compute_standing(stored, self._store)
-        with self._lock:
-            self._standings[stored.id] = stored.length, standing
-            self._unsaved.add(stored.id)
-        return standing
+            return self._standings.get(number) or _decode_note(self._saved_notes.get(number, ""))
 
     def list_players(self, stored: StoredGame) -> tuple[str, ...]:
         """Return the current names of the players of a game in seat order. Raises `StoreError`."""

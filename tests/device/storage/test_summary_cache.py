@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from pathlib import Path
+from threading import Event as Signal
 from typing import Any
 
 import msgspec
@@ -19,6 +21,7 @@ from engine.game import Game
 from engine.gcg import build_game, parse_gcg
 from engine.plays import Play
 from tests.support.damaged_store import protect_from_writes
+from tests.support.waiting import PATIENCE_S
 
 GAMES = Path(__file__).parents[3] / "device" / "data" / "games"
 RECORDED_SUMMARIES = Path(__file__).parent / "data" / "summaries.json"
@@ -58,6 +61,28 @@ def test_kept_sums_are_those_that_were_worked_out(store: GameStore, monkeypatch:
     sums.save()
     again, played = SummaryCache(store), worked_out(store, monkeypatch)
     assert [again.get_standing(game) for game in store.list_games()] == first and played == []
+
+
+def test_requests_at_once_replay_a_game_only_once(store: GameStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(store, HORN)
+    (game,) = store.list_games()
+    sums, played, has_begun, may_go_on = SummaryCache(store), worked_out(store, monkeypatch), Signal(), Signal()
+    read_events = store.read_events
+
+    def read_slowly(number: int) -> tuple[StoredEvent, ...]:
+        has_begun.set()
+        assert may_go_on.wait(PATIENCE_S)
+        return read_events(number)
+
+    monkeypatch.setattr(store, "read_events", read_slowly)
+    with ThreadPoolExecutor(2) as requests:
+        first = requests.submit(sums.get_standing, game)
+        assert has_begun.wait(PATIENCE_S)
+        second = requests.submit(sums.get_standing, game)
+        wait([second], timeout=0.2)
+        may_go_on.set()
+        assert first.result() == second.result() == GameStanding(("Anna", "Ben"), (14, 0))
+    assert played == [game.id]
 
 
 def test_game_that_went_on_is_summed_up_anew(store: GameStore) -> None:
