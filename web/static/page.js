@@ -34,7 +34,7 @@ function show(news) {
   setTime(news.now);
   if (pressed && news.phase !== "looking") {
     rest(pressed);
-    if (pressed.matches(".end-turn") && hasNoCamera()) open("/dialogs/entry");
+    if (pressed.matches(".end-turn") && hasFlag("no-camera")) open("/dialogs/entry");
     pressed = null;
   }
   for (const [name, html] of Object.entries(news.parts)) {
@@ -167,11 +167,10 @@ function rest(button) {
 
 function isOffered(button) {
   const { phase } = root.dataset;
-  const flags = root.dataset.flags.split(" ");
   if (phase === "looking" || restTimer !== null) return false;
-  if (button.classList.contains("undo")) return flags.includes("undo");
+  if (button.classList.contains("undo")) return hasFlag("undo");
   if (button.classList.contains("go-on")) return phase === "paused";
-  return flags.includes("in-play");
+  return hasFlag("in-play");
 }
 
 // Also those of a question, which is elsewhere on the page.
@@ -262,13 +261,13 @@ async function pollNews(until, connection) {
   else follow();
 }
 
-function hasNoCamera() {
-  return root.dataset.flags.split(" ").includes("no-camera");
+function hasFlag(name) {
+  return root.dataset.flags.split(" ").includes(name);
 }
 
 async function press(event) {
   event.preventDefault();
-  if (event.submitter.matches(".end-turn") && hasNoCamera()) return open("/dialogs/entry");
+  if (event.submitter.matches(".end-turn") && hasFlag("no-camera")) return open("/dialogs/entry");
   pressed = event.submitter;
   const output = panel.querySelector("output");
   output.textContent = "";

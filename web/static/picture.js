@@ -14,7 +14,7 @@ let isAgain = false; // the picture answers the open question
 document.addEventListener("click", (event) => {
   const button = event.target.closest("#panel .end-turn, .look-again");
   if (!button || !picture) return;
-  if ("fallback" in picture.dataset && !hasNoCamera()) return; // a phone on a stand is the camera
+  if ("fallback" in picture.dataset && !hasFlag("no-camera")) return; // a phone on a stand is the camera
   event.preventDefault();
   seenAtTap = root.dataset.seen;
   questionAtTap = button.form.elements.question_id.value; // of the dialog, which may be older than the page

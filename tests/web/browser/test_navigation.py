@@ -91,6 +91,24 @@ def test_notices_cover_nothing_on_a_wide_screen(
         assert page.evaluate(COVERED) == []
 
 
+@pytest.mark.parametrize("path", ["/", "/big"])
+def test_long_notices_are_whole_on_a_wide_screen(
+    browser: Browser, server: PageServer, table: ShownTable, path: str
+) -> None:
+    with open_tab(browser, (1440, 900)) as page:
+        long = "If a turn was not recorded, tap “Undo” until the game continues, then end that turn. " * 2
+        table.show(replace(FAULTY, notices=(Notice(f"First: {long}"), Notice(f"Second: {long}"))))
+        visit(page, server, path)
+        page.get_by_text("Second:").wait_for()
+        cut = page.evaluate(
+            "[...document.querySelectorAll('.notice')].filter(part => part.scrollHeight > part.clientHeight).length"
+        )
+        tops = page.evaluate(
+            "[...document.querySelectorAll('.notice')].map(notice => notice.getBoundingClientRect().y)"
+        )
+        assert cut == 0 and min(tops) >= 0
+
+
 def test_notice_that_comes_again_is_shown_again(browser: Browser, server: PageServer, table: ShownTable) -> None:
     with open_tab(browser, has_touch=True) as phone:
         pair(phone, server, server.app.extensions["pairing"].code)

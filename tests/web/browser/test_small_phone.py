@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from device.session.messages import Notice, Question, Trouble
-from device.session.snapshot import TableSnapshot
+from device.session.snapshot import PlayerView, TableSnapshot
 from device.settings import Settings
 from device.settings_editor import SettingsEditor, SettingsFile
 from tests.support import samples
@@ -135,3 +135,28 @@ def test_words_of_the_turns_stay_in_one_line_if_the_text_is_twice_as_large(phone
         phone.evaluate("document.documentElement.style.fontSize = '200%'")
         heights = phone.evaluate("[...document.querySelectorAll('.turns b')].map(word => word.offsetHeight)")
         assert max(heights) < 2 * 32, heights
+
+
+@pytest.mark.parametrize("players", [samples.ENDED.players[:2], samples.ENDED.players[:3], samples.ENDED.players])
+def test_totals_are_whole_if_the_text_is_twice_as_large(
+    phone: Page, table: ShownTable, players: tuple[PlayerView, ...]
+) -> None:
+    table.show(replace(samples.MIDGAME, players=players))
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        visit(phone, server)
+        phone.evaluate("document.documentElement.style.fontSize = '200%'")
+        cut = phone.evaluate(
+            "[...document.querySelectorAll('.players .total')].filter(total => total.scrollWidth > total.clientWidth)"
+            ".map(total => total.textContent)"
+        )
+        assert cut == []
+
+
+def test_names_of_a_new_game_have_room_if_the_text_is_twice_as_large(phone: Page, table: ShownTable) -> None:
+    table.show(samples.MIDGAME)
+    with PageServer(create_app(table), 0, "127.0.0.1") as server:
+        pair(phone, server, server.app.extensions["pairing"].code)
+        visit(phone, server, "/dialogs/new-game")
+        phone.evaluate("document.documentElement.style.fontSize = '200%'")
+        widths = phone.evaluate("[...document.querySelectorAll('.seat > input')].map(field => field.offsetWidth)")
+        assert min(widths) > 0.6 * SMALL_PHONE[0], widths
