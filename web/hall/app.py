@@ -13,7 +13,7 @@ from web.colours import build_editions_css
 from web.hall import event, pages
 from web.hall.event import Hall
 from web.hall.feed import HallFeed
-from web.hall.view import COLOURS_PATH, HallView, TableFeed, is_playing, needs_help
+from web.hall.view import COLOURS_PATH, HallView, TableFeed
 from web.host_info import HostInfo
 from web.pages import pairing as pairing_page
 from web.security.pairing import Pairing
@@ -40,8 +40,7 @@ def create_hall_app(hall: Hall, pairing: Pairing, *, names: tuple[str, ...] = ()
     `app.extensions["live"].feed.start()` to begin the updates, and `app.extensions["live"].close()` at the end.
     """
     app = make_app(pairing, HostInfo(names=names), "tilekeeper-hall")
-    app.jinja_env.globals.update(is_hall=True, is_playing=is_playing, needs_help=needs_help)
-    app.jinja_env.globals.update(table_name=lambda: "Tilekeeper", colours_path=lambda: COLOURS_PATH)
+    app.jinja_env.globals.update(is_hall=True, table_name=lambda: "Tilekeeper", colours_path=lambda: COLOURS_PATH)
     streams = EventStreams(MAX_STREAMS)
     live = HallView(app.jinja_env, streams, "live", is_director=True)
     delayed = HallView(app.jinja_env, streams, "delayed", is_director=False)

@@ -13,7 +13,7 @@ from device.hall.receiving.matching import find_uncounted, match_results
 from device.hall.receiving.pairings import Pairing
 from device.hall.receiving.results import Result
 from device.hall.receiving.standings import compute_standings
-from web.hall.view import HallView, is_playing
+from web.hall.view import HallView
 from web.i18n import Texts
 
 MAX_ORDERS_SHOWN = 100
@@ -76,6 +76,6 @@ def find_running_games(state: HallState, rounds: Iterable[Round]) -> dict[Pairin
     running = [
         Result(table.name, tuple(player.name for player in players), tuple(player.total for player in players), (), 0.0)
         for table in state.tables.values()
-        if is_playing(table) and (players := table.players)
+        if table.is_playing and (players := table.players)
     ]
     return {pairing: result for pairing, result in match_results(open_pairings, running) if result}

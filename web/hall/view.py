@@ -160,9 +160,15 @@ class HallView:
             self._streams, f"{page} {t.language} {self._name}", since, lambda: self.newest_id, make_event
         )
 
-    def count(self, is_so: Callable[[HallTable], bool]) -> int:
-        """Return the number of tables for which `is_so` returns True."""
-        return sum(map(is_so, self.state.tables.values()))
+    @property
+    def playing_count(self) -> int:
+        """The number of tables at which a game is in progress."""
+        return sum(table.is_playing for table in self.state.tables.values())
+
+    @property
+    def help_count(self) -> int:
+        """The number of tables that need the director."""
+        return sum(table.needs_help for table in self.state.tables.values())
 
     def _render_card(self, table: HallTable, t: Texts) -> str:
         key = table.name, t.language
@@ -180,13 +186,3 @@ class HallView:
         return self._templates.get_template(f"hall/{name}.html").render(
             t=t, hall=self.state, view=self, now=time.monotonic(), **values
         )
-
-
-def is_playing(table: HallTable) -> bool:
-    """Return True if a game is in progress at the table."""
-    return table.is_playing
-
-
-def needs_help(table: HallTable) -> bool:
-    """Return True if the table needs the director, as `HallTable.needs_help` decides."""
-    return table.needs_help
