@@ -98,6 +98,8 @@ def to_store_error(error: Exception, path: str) -> StoreError:
             return make_read_only_error(path)
         case ["NOTADB"] | ["CORRUPT"] | ["FORMAT"]:
             return StoreDamagedError(get_text("store-damaged", path))
+        case ["ERROR"] if "unsupported file format" in str(error):  # a damaged number in the header
+            return StoreDamagedError(get_text("store-damaged", path))
         case ["CONSTRAINT"] if name.endswith("_TRIGGER") and "deleted" in str(error):
             return GameDeletedError(get_text("store-failed", path, error))
         case ["IOERR"]:  # on a full disk, SQLite's shared memory did not fit

@@ -404,6 +404,18 @@ def test_games_come_from_the_backup_before_if_the_newest_one_is_damaged(
         assert not any(stored.damage for stored in store.list_games())
 
 
+@pytest.mark.parametrize("position", [0, 16, 47])
+def test_store_with_a_damaged_header_comes_back_from_backup(path: Path, games: int, position: int) -> None:
+    with GameStore(path) as store:
+        make_backup(store, path.parent / BACKUP_FOLDER)
+    content = bytearray(path.read_bytes())
+    content[position] ^= 0x80
+    path.write_bytes(content)
+    store, trouble = open_store(path)
+    with store:
+        assert "was damaged" in trouble and len(store.list_games()) == games
+
+
 @pytest.mark.parametrize("rest", [b"", b"S"])
 def test_emptied_store_comes_back_from_backup(path: Path, games: int, rest: bytes) -> None:
     with GameStore(path) as store:
