@@ -46,7 +46,7 @@ class AdvanceReader:
         self._controller = controller
         self._worker = ThreadPoolExecutor(1, "ahead", initializer=_lower_priority)
         self._lock = threading.Lock()
-        self._number = 0
+        self._scene_number = 0
         self._future: Future[AdvanceCapture | None] | None = None
         self._newest: AdvanceCapture | None = None
         self._is_used = False
@@ -77,7 +77,7 @@ class AdvanceReader:
             game, context = controller.game, controller.turn_context
             if context.seat is not None:  # after a press of a player's button, that of the next player is expected
                 context = replace(context, seat=game.to_move)
-            self._future = self._worker.submit(self._capture, self._number, scene, game, context)
+            self._future = self._worker.submit(self._capture, self._scene_number, scene, game, context)
 
     def renew_memory(self, turn: TurnCapture) -> None:
         """Renew the memory of the board, after `turn` was recorded, if the next picture would be read completely."""
@@ -117,25 +117,25 @@ class AdvanceReader:
         self._worker.shutdown(cancel_futures=True)
 
     def _cancel(self) -> None:
-        self._number += 1
+        self._scene_number += 1
         if self._future is not None:
             self._future.cancel()
         self._future = self._newest = None
         self._is_used = False
 
-    def _capture(self, number: int, scene: RestScene, game: Game, context: TurnContext) -> AdvanceCapture | None:
+    def _capture(self, scene_number: int, scene: RestScene, game: Game, context: TurnContext) -> AdvanceCapture | None:
         reading = self._board_camera.read_in_advance(scene, game.tiles.letters)
         if reading is None:
             return None
         capture = capture_in_advance(reading, game, context)
-        while capture.needs_picture and self._is_wanted(number):
+        while capture.needs_picture and self._is_wanted(scene_number):
             picture = self._read_again(capture, game)
             if picture is None:
                 break
             capture = capture.add_picture(picture)
         capture = capture.with_pictures()
         with self._lock:
-            if number != self._number:  # discarded in the meantime
+            if scene_number != self._scene_number:  # discarded in the meantime
                 return None
             self._newest = capture
         return capture
@@ -147,10 +147,10 @@ class AdvanceReader:
         except Exception:  # the next picture is read completely
             _log.exception("the board could not be read again")
 
-    def _is_wanted(self, number: int) -> bool:
+    def _is_wanted(self, scene_number: int) -> bool:
         """Return True if a reading was neither discarded nor taken by a press, which reads further pictures itself."""
         with self._lock:
-            return number == self._number and self._future is not None
+            return scene_number == self._scene_number and self._future is not None
 
     def _read_again(self, capture: AdvanceCapture, game: Game) -> Capture | None:
         """Read another picture of a scene; return None if the scene has changed or the camera has a fault."""
