@@ -16,6 +16,7 @@ from pathlib import Path
 from device.catalogue import get_text
 from device.storage.database import open_read_only
 from device.storage.errors import StoreError, to_store_error
+from device.storage.files import give_to_folder_owner
 from device.storage.store import GameStore
 
 _log = logging.getLogger(__name__)
@@ -42,10 +43,12 @@ def make_backup(store: GameStore, folder: Path) -> Path:
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        give_to_folder_owner(folder)
         earlier = list_backups(folder)
         number = _read_number(earlier[-1]) + 1 if earlier else 1
         path = folder / f"games-{number:06}.db"
         store.copy_to(path, pictures=False)
+        give_to_folder_owner(path)
         starts = {game.started for game in store.list_games()}
         for old in earlier[: -(MAX_BACKUPS - 1)]:
             if _read_starts(old) <= starts:

@@ -34,7 +34,8 @@ def write_file(path: Path, data: bytes, mode: int = 0o644, *, sync: bool = True)
     """Write a file completely or not at all, even if the power fails. Raises `OSError`.
 
     `mode` are the permissions of the file. If `sync` is False, nothing is synced to disk, which takes tens of
-    milliseconds on a card; a power cut may then leave the file empty.
+    milliseconds on a card; a power cut may then leave the file empty. A file that root replaces keeps its owner, and a
+    new file of root gets the owner of its folder.
     """
     prefix = f".{path.name}-"
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=prefix, suffix=_PART_SUFFIX, delete=False) as part:
@@ -44,6 +45,7 @@ def write_file(path: Path, data: bytes, mode: int = 0o644, *, sync: bool = True)
             if sync:
                 os.fsync(part.fileno())
             os.fchmod(part.fileno(), mode)
+            _give_to_owner_of(path if path.exists() else path.parent, Path(part.name))
             Path(part.name).replace(path)
         except OSError:
             Path(part.name).unlink(missing_ok=True)
@@ -98,11 +100,16 @@ def give_to_folder_owner(*paths: Path) -> None:
 
     Paths without a file are skipped. Raises `OSError` for a folder that cannot be read.
     """
+    for path in filter(Path.exists, paths):
+        _give_to_owner_of(path.parent, path)
+
+
+def _give_to_owner_of(other: Path, path: Path) -> None:
+    """Give a file of root to the owner of another file or folder."""
     if os.geteuid() != 0:
         return
-    for path in filter(Path.exists, paths):
-        folder = path.parent.stat()
-        try:
-            os.chown(path, folder.st_uid, folder.st_gid)
-        except OSError as error:  # a container or a file system in which root may not do this
-            _log.warning("%s keeps its owner: %s", path, error)
+    state = other.stat()
+    try:
+        os.chown(path, state.st_uid, state.st_gid)
+    except OSError as error:  # a container or a file system in which root may not do this
+        _log.warning("%s keeps its owner: %s", path, error)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import shutil
 import threading
 from pathlib import Path
@@ -34,6 +35,14 @@ def test_backup_with_pictures_has_everything(tmp_path: Path) -> None:
                 and copied.list_players() == store.list_players()
             )
     assert not list(tmp_path.glob("*.part"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the system's owner can give files away")
+def test_backup_made_by_root_belongs_to_the_owner_of_its_folder(tmp_path: Path) -> None:
+    os.chown(tmp_path, 65534, 65534)
+    with GameStore(":memory:") as store:
+        backup = make_backup(store, tmp_path / "backups")
+    assert backup.stat().st_uid == backup.parent.stat().st_uid == 65534
 
 
 def test_backup_goes_over_nothing(tmp_path: Path) -> None:

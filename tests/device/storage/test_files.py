@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from device.storage.files import OLD_PART_S, write_file
 
 KILLED_WRITER = """
@@ -50,3 +52,14 @@ def test_incomplete_part_of_another_file_is_kept(tmp_path: Path) -> None:
     os.utime(part, (0, 0))
     write_file(tmp_path / "table.npz", b"new")
     assert part.exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the system's owner can give files away")
+@pytest.mark.parametrize("is_new", [True, False])
+def test_file_written_by_root_can_be_read_by_the_service(tmp_path: Path, is_new: bool) -> None:
+    file = tmp_path / "settings.toml"
+    if not is_new:
+        write_file(file, b"old")
+    os.chown(tmp_path if is_new else file, 65534, 65534)
+    write_file(file, b"new", mode=0o600)
+    assert (file.stat().st_uid, file.stat().st_gid) == (65534, 65534)
