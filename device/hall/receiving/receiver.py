@@ -28,12 +28,9 @@ from device.hall.director import (
 )
 from device.hall.messages import HallMessage, OrderAnswer, Publication, TableEvent, TableLog, TableState, TableStatus
 from device.hall.receiving.hall_recovery import open_received_games
-from device.hall.receiving.hall_state import (
+from device.hall.receiving.hall_state import HallState, OrderStatus, SentOrder, TooManyTablesError, is_state_of
+from device.hall.receiving.hall_updates import (
     MAX_PROBLEMS,
-    HallState,
-    OrderStatus,
-    SentOrder,
-    TooManyTablesError,
     apply_answer,
     apply_connection,
     apply_game,
@@ -44,7 +41,6 @@ from device.hall.receiving.hall_state import (
     apply_results,
     apply_status,
     apply_table_state,
-    is_state_of,
 )
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
 from device.hall.receiving.pairings import PairingsError, check_pairings, parse_pairings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from device.hall.receiving.hall_state import apply_game, apply_status
+from device.hall.receiving.hall_updates import apply_game, apply_status
 from engine.events import GameEnded, Passed, RackRevealed
 from engine.rules import STANDARD_RULES
 from tests.support.browsers import MARKS, PHONE, SCREEN, open_tab

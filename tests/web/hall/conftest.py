@@ -11,8 +11,8 @@ from flask.testing import FlaskClient
 
 from device.hall.director import DirectorCommand
 from device.hall.messages import PlayerTotal, TableClock, TableState
-from device.hall.receiving.hall_state import (
-    HallState,
+from device.hall.receiving.hall_state import HallState
+from device.hall.receiving.hall_updates import (
     apply_connection,
     apply_game,
     apply_new_event,

@@ -14,14 +14,8 @@ from msgspec.structs import replace as replace_struct
 
 from device.hall.director import OfferPairing, SetTableName, StartClock
 from device.hall.messages import OrderAnswer
-from device.hall.receiving.hall_state import (
-    OrderStatus,
-    SentOrder,
-    apply_answer,
-    apply_game,
-    apply_orders,
-    apply_table_state,
-)
+from device.hall.receiving.hall_state import OrderStatus, SentOrder
+from device.hall.receiving.hall_updates import apply_answer, apply_game, apply_orders, apply_table_state
 from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings
 from device.storage.errors import make_full_error

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 
 from device.catalogue import list_languages
-from device.hall.receiving.hall_state import (
+from device.hall.receiving.hall_updates import (
     apply_connection,
     apply_game,
     apply_problem,

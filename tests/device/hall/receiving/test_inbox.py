@@ -9,7 +9,8 @@ import pytest
 
 from device.hall.broker_task import RECONNECT_DELAYS_S, BrokerTask
 from device.hall.messages import TableStatus, make_status_message
-from device.hall.receiving.hall_state import MAX_TABLES, HallState, TooManyTablesError, apply_status
+from device.hall.receiving.hall_state import MAX_TABLES, HallState, TooManyTablesError
+from device.hall.receiving.hall_updates import apply_status
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, BadMessageError, decode_message
 from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings
