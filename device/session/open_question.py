@@ -76,9 +76,9 @@ class OpenQuestion:
         lacks_picture = self.reading is not None and not any(map(self.asks_for_picture, range(len(self.answers))))
         return replace(self.question, can_defer=is_about_turn, can_look_again=lacks_picture, id=number)
 
-    def asks_for_picture(self, number: int) -> bool:
-        """Return True if the answer `number` means that the board is to be read again."""
-        return not self.answers[number] and key_of(self.question.answers[number]) in PICTURE_ANSWERS
+    def asks_for_picture(self, answer: int) -> bool:
+        """Return True if the answer with the index `answer` means that the board is to be read again."""
+        return not self.answers[answer] and key_of(self.question.answers[answer]) in PICTURE_ANSWERS
 
     @property
     def is_deferrable(self) -> bool:

@@ -13,34 +13,34 @@ from engine.events import Event
 from engine.validation.deferred_questions import close_question
 
 
-def answer_question(controller: GameController, number: int) -> bool:
-    """Apply the answer `number` to the open question; return True if the board is to be read again.
+def answer_question(controller: GameController, answer: int) -> bool:
+    """Apply the answer with the index `answer` to the open question; return True if the board is to be read again.
 
     Raises `CommandRefusedError`.
     """
     open_question = controller.open_question
-    if open_question is None or not 0 <= number < len(open_question.answers):
+    if open_question is None or not 0 <= answer < len(open_question.answers):
         raise make_refusal("nothing-asked")
     if open_question.question.offers_wait:
         controller.open_question = None
-        return number == 0
-    if open_question.stops_clock and number == 0:
+        return answer == 0
+    if open_question.stops_clock and answer == 0:
         return False  # the words are still being looked up: the question stays open
-    if not open_question.deferred and open_question.asks_for_picture(number):
+    if not open_question.deferred and open_question.asks_for_picture(answer):
         discard_reading(controller)
         return True
     controller.open_question = None
     if open_question.deferred:
-        controller.answer_deferred_question(open_question.deferred, number)
+        controller.answer_deferred_question(open_question.deferred, answer)
         return False
-    events = _record_answer(controller, open_question, number)
+    events = _record_answer(controller, open_question, answer)
     if open_question.is_about_player and not events:  # pressed by mistake: an unconfirmed pass before stays so
         controller.memory.forget_missed_press()
         return False
     controller.memory.close_question(open_question.question.squares)
     before = controller.log.game_before_last_press
     if before is not None and open_question.question.is_about_old_tiles and events:
-        answered = open_question.make_deferred(controller.game.events[len(before.events) :], number)
+        answered = open_question.make_deferred(controller.game.events[len(before.events) :], answer)
         controller.extend_last_press(close_question(controller.game, answered))
     if before is not None and open_question.is_about_player:
         decision = find_next_question(before, events, open_question.reading, controller.turn_context)
@@ -48,12 +48,12 @@ def answer_question(controller: GameController, number: int) -> bool:
     return False
 
 
-def _record_answer(controller: GameController, open_question: OpenQuestion, number: int) -> tuple[Event, ...]:
+def _record_answer(controller: GameController, open_question: OpenQuestion, answer: int) -> tuple[Event, ...]:
     """Record the events of an answer, unless they are recorded already; return them."""
-    events = open_question.answers[number]
+    events = open_question.answers[answer]
     if not open_question.chosen_counts:  # nothing is recorded yet
         return controller.commit_events(events)
-    if number != open_question.question.chosen:  # another answer is recorded
+    if answer != open_question.question.chosen:  # another answer is recorded
         events = controller.add_void_withdrawals(controller.log.game_before_last_press or controller.game, events)
         controller.replace_last_press(events)
     return events
@@ -109,12 +109,14 @@ def choose_next_answer(controller: GameController) -> bool:
     if open_question is None:
         raise make_refusal("nothing-asked")
     later = range(open_question.question.chosen + 1, len(open_question.answers))
-    numbers = (number for number in later if open_question.answers[number])
+    candidates = (answer for answer in later if open_question.answers[answer])
     if open_question.deferred:
-        number = next((number for number in numbers if _try_deferred_answer(controller, open_question, number)), None)
+        answer = next(
+            (answer for answer in candidates if _try_deferred_answer(controller, open_question, answer)), None
+        )
     else:
-        number = next(numbers, None)
-    if number is None:
+        answer = next(candidates, None)
+    if answer is None:
         if open_question.was_unrecorded and open_question.question.chosen:
             controller.move_in_history(controller.log.undo)
             controller.open_question = None
@@ -122,11 +124,11 @@ def choose_next_answer(controller: GameController) -> bool:
         return answer_question(controller, 0)
     following = None
     if not open_question.deferred:
-        answer_question(controller, number)
+        answer_question(controller, answer)
         following = controller.open_question
     controller.open_question = replace(
         open_question,
-        question=replace(open_question.question, chosen=number),
+        question=replace(open_question.question, chosen=answer),
         chosen_counts=True,
         stops_clock=False,
         was_unrecorded=open_question.was_unrecorded or not open_question.chosen_counts,
@@ -135,10 +137,10 @@ def choose_next_answer(controller: GameController) -> bool:
     return False
 
 
-def _try_deferred_answer(controller: GameController, open_question: OpenQuestion, number: int) -> bool:
-    """Let the answer `number` to a deferred question take effect; return False if later turns exclude it."""
+def _try_deferred_answer(controller: GameController, open_question: OpenQuestion, answer: int) -> bool:
+    """Let an answer to a deferred question take effect; return False if later turns exclude it."""
     try:
-        controller.answer_deferred_question(open_question.deferred, number, stays_open=True)
+        controller.answer_deferred_question(open_question.deferred, answer, stays_open=True)
     except CommandRefusedError:
         return False
     return True
