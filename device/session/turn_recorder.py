@@ -12,6 +12,7 @@ from device.session.messages import Notice, Trouble
 from device.session.open_question import make_wait_question
 from device.session.snapshot import Sight
 from device.session.threads import CommandQueue, TurnWorker
+from device.session.turns.decision import Decision
 from device.session.turns.turn_capture import (
     AdvanceCapture,
     TurnCapture,
@@ -23,6 +24,7 @@ from device.session.turns.turn_capture import (
 )
 from device.session.turns.turn_finder import shows_unended_play
 from device.session.used_pictures import UsedPictures, digest_image
+from engine.events import filter_plays
 from engine.messages import join_messages, key_of
 from vision.recognition.problems import FOREIGN_TILES
 
@@ -79,7 +81,7 @@ class TurnRecorder:
         """Record a turn that no button has ended, from the picture in which it was captured in advance.
 
         If a command is the reason to record it now, its button or phone may be the next player's. So it does not show
-        who has played.
+        who has played. If its tiles only answer a question that has been deferred since, no turn is recorded.
         """
         before, auto_turns = self.controller.game, self.background.auto_turns
         context = replace(self.controller.turn_context, seat=None)
@@ -89,6 +91,8 @@ class TurnRecorder:
         if turn.is_aligned:
             self.board_camera.confirm_location(turn.reading)
         key_frames = self.background.key_frames.take_all()
+        if turn.decision is not None and not filter_plays(turn.decision.events):
+            turn = replace(turn, decision=Decision((), question_history=context.question_history))
         self._record_turn(check_advance_key_frames(self.board_camera, turn, context, key_frames))
         if auto_turns is not None and len(self.controller.game.turns) > len(before.turns):
             auto_turns.note_end(self.controller.game)

@@ -142,7 +142,7 @@ class TurnFinder:
             return None
         before, after = self._pending, self._find_next_play(game, reading, context, time)
         is_next = before is not None and after is not None and _is_next_likelier(before, after, found)
-        if before is not None and is_next and not _may_be_put_back(game, before):
+        if before is not None and after is not None and is_next and not _may_be_put_back(game, before, after):
             self._pending = self._still_since = None
             return before
         if found is not None and found.can_end:
@@ -235,13 +235,14 @@ def _is_next_likelier(before: FoundTurn, after: FoundTurn, found: FoundTurn | No
     return after.is_certain and not found.can_end and before.play_count == 1
 
 
-def _may_be_put_back(game: Game, found: FoundTurn) -> bool:
-    """Return True if a turn withdraws the last play, and its tiles are on squares of this play.
+def _may_be_put_back(game: Game, before: FoundTurn, after: FoundTurn) -> bool:
+    """Return True if the pending play `before` withdraws the last play, but its player may put the tiles back.
 
-    Its player may have lifted several tiles and is putting them back one after the other.
+    Then the last play has all squares of `before`, whose tiles were back first, or of the next play `after`.
     """
-    is_withdrawn = any(isinstance(event, PlayWithdrawn) for event in found.events)
-    return is_withdrawn and find_last_play_squares(game).issuperset(found.squares)
+    last = find_last_play_squares(game)
+    is_withdrawn = any(isinstance(event, PlayWithdrawn) for event in before.events)
+    return is_withdrawn and any(last.issuperset(found.squares) for found in (before, after))
 
 
 def _is_visible(found: FoundTurn, inference: Inference) -> bool:

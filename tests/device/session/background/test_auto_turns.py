@@ -326,6 +326,30 @@ def test_tiles_of_the_last_play_that_are_put_back_one_after_the_other_end_no_tur
     assert found(auto) == [(0, "HORN"), (1, "FA.M")] and auto.rest(10.0).question is None
 
 
+def test_lifted_tile_that_is_put_back_after_the_next_play_is_no_play() -> None:
+    with open_table(words=None) as table:
+        table.lay(HORN)
+        table.rest(6.5)
+        table.lay(HORN, HAT)
+        table.rest(6.5)
+        table.lay(HORN, ("WHA", 6, 5, False))
+        table.rest(2.0)
+        table.lay(HORN, ("WHAT", 6, 5, False))
+        table.rest(8.0)
+        assert found(table) == [(0, "HORN"), (1, ".AT"), (0, "W...")]
+
+
+def test_lifted_play_that_is_put_back_answers_the_question_and_ends_no_turn(auto: SteppedTable) -> None:
+    for words in ((HORN,), (HORN, FARM), (HORN, HAT)):
+        auto.lay(*words)
+        auto.rest(2.0)
+        auto.submit(EndTurn())
+    auto.lay(HORN, FARM, HAT)
+    state = auto.rest(12.0)
+    assert found(auto) == [(0, "HORN"), (1, "FA.M"), (0, ".AT")]
+    assert state.question is None and not state.open_questions and state.turn_of == 1
+
+
 @pytest.mark.parametrize("command", [PassTurn(), ExchangeTiles(3)])
 def test_withdrawn_tiles_are_no_play_of_their_player_after_a_turn_without_tiles(
     command: TableCommand, auto: SteppedTable
