@@ -48,6 +48,7 @@ def test_cleared_board_offers_the_end_of_the_game() -> None:
     assert found is not None and found.reason is Reason.BOARD_CLEARED
     assert found.options[:2] == (LOOK_AGAIN, found.options[1])
     assert isinstance(found.options[1].events[0], GameEnded)
+    assert find(check_board_identity, propose(game, seen(Board()), Passed(0))) is None
 
 
 def test_board_that_is_cleared_after_the_game_is_not_asked_about() -> None:
@@ -115,14 +116,14 @@ def test_board_may_change_with_rearranging() -> None:
     assert find(check_board_identity, propose(game, seen(other), Passed(0))) is None
 
 
-@pytest.mark.parametrize(("seat", "to_move"), [(None, 0), (0, 1), (1, 0)])
+@pytest.mark.parametrize(("seat", "to_move"), [(None, 0), (0, 1), (2, 0)])
 def test_full_board_at_the_start_is_a_position(seat: int | None, to_move: int) -> None:
     board = play(new_game(), *OPENING, "8E S....", "11J .A").board
-    proposal = replace(propose(new_game(), seen(board), Passed(0)), seat=seat)
+    proposal = replace(propose(new_game(players=3), seen(board), Passed(0)), seat=seat)
     found = find(check_first_board, proposal)
     assert found is not None and found.reason is Reason.BOARD_ALREADY_FULL and found.values == ("15",)
     tiles = tuple((square, board.tile(square)) for square in board.occupied_squares())
-    assert found.options == (LOOK_AGAIN, Option((PositionEntered(tiles, (0, 0), to_move),)))
+    assert found.options == (LOOK_AGAIN, Option((PositionEntered(tiles, (0, 0, 0), to_move),)))
 
 
 @pytest.mark.parametrize(("plays", "is_asked"), [(1, False), (2, False), (3, True), (4, True)])
@@ -239,6 +240,11 @@ def test_pass_is_asked_about_if_a_tile_may_be_new_or_missing(square: str, candid
     proposal = propose(game, seen(game.board, {square: candidates}), Passed(0))
     found = find(check_pass, proposal)
     assert found is not None and found.reason is Reason.PASS_UNSURE and found.squares == (parse_square(square),)
+
+
+def test_pass_on_an_empty_board_is_asked_about_if_a_tile_may_be_on_it() -> None:
+    reading = seen(Board(), {"H8": {".": 0.97, "A": 0.03}})
+    assert find(check_pass, propose(new_game(), reading, Passed(0))) is not None
 
 
 def test_pass_is_recorded_beside_a_missing_tile_that_was_asked_about() -> None:

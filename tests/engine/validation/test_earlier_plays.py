@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from engine.board import parse_square
-from engine.events import Passed, PlayMade, QuestionDeferred, TurnCorrected
+from engine.events import Passed, PlayMade, QuestionDeferred, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.inference.history import ReadingHistory
+from engine.tiles import Tile
 from engine.validation import Option, Proposal, Reason, Source
 from engine.validation.earlier_plays import check_earlier_play, check_hidden_tile, check_lengthened_play
 from tests.support.engine_table import new_game, play, seen, written
@@ -92,6 +93,13 @@ def test_shared_button_leaves_open_who_extended_the_word(words: frozenset[str] |
     found = next(check_lengthened_play(replace(propose(game, event), words=words)))
     longer = complete("8F HORNS")
     assert found.options == (Option((event,)), Option((longer,)), Option((longer, Passed(1))))
+
+
+def test_play_with_a_correction_is_not_asked_about() -> None:
+    game = play(new_game(), "8F HORN")
+    proposal = propose(game, PlayMade(1, written(game, "8F ....S")))
+    corrected = SquareCorrected(parse_square("F8"), Tile("T"))
+    assert not list(check_lengthened_play(replace(proposal, events=(corrected, *proposal.events))))
 
 
 def test_second_play_in_a_row_is_no_part_of_the_first() -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine.board import parse_square
-from engine.events import BlankNamed, Exchanged, Passed, PlayMade, TurnCorrected
+from engine.events import BlankNamed, Exchanged, Passed, PlayMade, PositionEntered, TurnCorrected
 from engine.game import Game
 from engine.plays import Play
 from engine.rules import STANDARD_RULES, ChallengeRule
@@ -20,6 +20,7 @@ from engine.validation.play_checks import (
     check_closed_letters,
     check_exchanges,
     check_marked_blank,
+    check_position,
     check_rack,
     check_record,
     check_word_ends,
@@ -62,6 +63,14 @@ def test_placement_by_hand_is_noted(plays: tuple[str, ...], notation: str, reaso
 
 def test_pass_by_hand_has_no_defects() -> None:
     assert not list(check_record(Proposal(new_game(), (Passed(0),), Source.HAND)))
+
+
+@pytest.mark.parametrize("loose", [(), (parse_square("A1"),)])
+def test_tiles_of_a_position_that_are_not_connected_are_noted(loose: tuple[int, ...]) -> None:
+    board = play(new_game(), "8F HORN").board.with_tiles(dict.fromkeys(loose, Tile("S")))
+    position = PositionEntered(tuple((square, board.tile(square)) for square in board.occupied_squares()), (0, 0), 0)
+    found = list(check_position(Proposal(new_game(), (position,), Source.HAND)))
+    assert [(finding.values, finding.squares) for finding in found] == ([(("A1",), loose)] if loose else [])
 
 
 def test_more_of_a_letter_than_the_set_has_is_noted() -> None:

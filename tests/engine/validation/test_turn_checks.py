@@ -8,13 +8,16 @@ import pytest
 
 from engine.events import Event, Passed, PlayMade, PlayWithdrawn, TurnCorrected
 from engine.game import Game
+from engine.inference.history import ReadingHistory
 from engine.rules import Rules
 from engine.validation import LOOK_AGAIN, PRESSED_BY_MISTAKE, Option, Proposal, QuestionHistory, Reason, Source
 from engine.validation.turn_checks import (
+    check_early_tiles,
     check_missed_press,
     check_order,
     check_seat,
     check_unanswered_pass,
+    check_withdrawn_play,
     move_to_seat,
 )
 from tests.support.engine_table import new_game, play, seen, written
@@ -67,7 +70,7 @@ def test_players_who_are_skipped_pass_in_their_order() -> None:
 
 
 def test_later_turn_that_a_correction_puts_out_of_turn_is_noted() -> None:
-    game = play(new_game(), "8F HORN", "H6 FA.M")
+    game = play(new_game(), "8F HORN", "H6 FA.M", "10F PASTE")
     [found] = check_order(Proposal(game, (TurnCorrected(0, None),), Source.HAND))
     assert found.reason is Reason.OUT_OF_TURN and found.values == ("Ben", "Anna")
     assert found.squares == game.turns[1].play.squares  # type: ignore[union-attr]
@@ -170,3 +173,25 @@ def test_play_after_a_missed_press_is_clear_if_the_seat_is_known(seat: int) -> N
 
 def test_play_after_a_recorded_press_is_clear() -> None:
     assert not list(check_missed_press(propose("8F HORN")))
+
+
+def test_tiles_that_another_player_ended_before_are_asked_about() -> None:
+    """Ben ended HORN, but nothing was recorded. Anna has added an S since then."""
+    game, early = new_game(), written(new_game(), "8F HORN")
+    hidden = ReadingHistory(log_likelihoods={square: {} for square in early.squares}, turn_count=0)
+    history = QuestionHistory(has_missed_press=True, missed_seat=1)
+    proposal = replace(propose("8F HORNS"), seat=0, reading_history=hidden, question_history=history)
+    [found] = check_early_tiles(proposal)
+    rest = PlayMade(0, written(game.push(PlayMade(1, early)), "8F ....S"))
+    assert found.reason is Reason.OUT_OF_TURN and found.values == ("Ben", "Anna")
+    assert found.options == (Option((Passed(0), PlayMade(1, early), rest)), Option(proposal.events))
+    recorded = replace(proposal, question_history=QuestionHistory(missed_seat=1))
+    assert not list(check_early_tiles(recorded))
+
+
+@pytest.mark.parametrize(("notation", "is_noted"), [("8F BORN", True), ("8F HORN", False)])
+def test_withdrawn_play_that_is_corrected_is_noted(notation: str, is_noted: bool) -> None:
+    game = play(new_game(), "8F HORN").push(PlayWithdrawn(0))
+    corrected = TurnCorrected(0, PlayMade(0, written(new_game(), notation)))
+    found = list(check_withdrawn_play(Proposal(game, (corrected,), Source.HAND)))
+    assert [(finding.reason, finding.values) for finding in found] == [(Reason.STILL_WITHDRAWN, ("Anna",))] * is_noted
