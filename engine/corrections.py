@@ -147,14 +147,14 @@ def _find_covering_index(ledger: Ledger, turns: Sequence[Turn], square: Square) 
 def _change_tile(ledger: Ledger, at: int, square: Square, change: Callable[[Tile], Tile | None]) -> Ledger:
     """Return the ledger after a change of the tile on `square`, which the event with the index `at` has placed.
 
-    `change` returns the new tile. If it returns None, the tile is removed; a play without tiles becomes a pass.
+    `change` returns the new tile. If it returns None, the tile is removed; a play without tiles becomes a pass. A tile
+    that was exchanged for one on the board is not removed alone: see `_correct_tile`.
     """
     event = ledger[at].event
     assert not isinstance(event, BlankTaken), "its letter is that of the blank, see `_correct_tile`"
     if isinstance(event, TileRecycled):
         tile = change(event.tile)
-        if tile is None:
-            return ledger[:at] + ledger[at + 1 :]
+        assert tile is not None
         return _change_event(ledger, at, replace(event, tile=tile))
     if isinstance(event, PositionEntered):
         changed = replace(event, board=_change_placement(event.board, square, change))
@@ -197,12 +197,14 @@ def _correct_tile(ledger: Ledger, turns: Sequence[Turn], at: int, square: Square
     """Return the ledger with `tile` on `square`, which the event with the index `at` covers; None removes the tile.
 
     If a player has taken a blank from the square, the letter in its place is that of the blank. So another letter there
-    is another letter of the blank. If the square still has a blank, or no tile, no blank was taken.
+    is another letter of the blank. If the square still has a blank, or no tile, no blank was taken. Likewise, no tile
+    was exchanged for another one on a square that has no tile.
     """
-    if not isinstance(ledger[at].event, BlankTaken):
+    event = ledger[at].event
+    if not isinstance(event, BlankTaken) and not (isinstance(event, TileRecycled) and tile is None):
         return _change_tile(ledger, at, square, lambda _: tile)
     earlier = _find_covering_index(ledger[:at], turns, square)
-    assert earlier is not None, "a blank is taken only from a square with a tile"
+    assert earlier is not None, "a tile is taken only from a square with a tile"
     if tile is None or tile.is_blank:
         return _correct_tile(ledger[:at] + ledger[at + 1 :], turns, earlier, square, tile)
     if isinstance(ledger[earlier].event, BlankTaken):

@@ -121,6 +121,12 @@ def test_removed_tile_cannot_have_been_a_taken_blank() -> None:
     assert [turn.kind for turn in game.turns] == [TurnKind.PLAY, TurnKind.PLAY] and game.board[F8] is None
 
 
+def test_removed_tile_cannot_have_been_exchanged_for_another() -> None:
+    game = play(new_game(replace(STANDARD_RULES, recycle=True)), "8F HORN").push(TileRecycled(1, F8, Tile("B")))
+    game = game.push(TileRecycled(1, F8, Tile("T")), SquareCorrected(F8, None))
+    assert [turn.word for turn in game.turns] == ["ORN"] and game.board[F8] is None
+
+
 def test_letter_in_place_of_a_blank_that_was_taken_is_not_named() -> None:
     with pytest.raises(RulesError, match="is not a blank"):
         take_blank().push(BlankNamed(F8, "B"))
