@@ -51,6 +51,19 @@ def test_no_page_is_wider_than_its_screen(browser: Browser, server: PageServer, 
             assert page.evaluate("document.documentElement.scrollWidth") <= size[0], path
 
 
+def test_no_page_is_wider_than_its_screen_if_the_text_is_twice_as_large(browser: Browser, server: PageServer) -> None:
+    with open_tab(browser, PHONE) as page:
+        page.goto(f"http://127.0.0.1:{server.port}/pair")
+        page.get_by_label("Six digits").fill(server.app.extensions["pairing"].code)
+        page.get_by_role("button", name="Pair", exact=True).click()
+        page.get_by_role("link", name="Standings").click()
+        page.locator("#pairings").wait_for()
+        for path in PAGES:
+            page.goto(f"http://127.0.0.1:{server.port}{path}")
+            page.evaluate("document.documentElement.style.fontSize = '200%'")
+            assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0], path
+
+
 @pytest.mark.parametrize("size", [(1440, 900), PHONE])
 def test_long_names_fit_the_screen(
     browser: Browser, server: PageServer, hall: ShownHall, size: tuple[int, int]
