@@ -279,6 +279,12 @@ def test_every_state_has_a_page_of_little_weight(table: ShownTable, client: Flas
     assert weight < 25_000
 
 
+def test_due_end_leaves_no_player_to_play(table: ShownTable, client: FlaskClient) -> None:
+    table.show(replace(samples.MIDGAME, end_due=True))
+    html = page(client)
+    assert part(html, "status") == "The game is over" and "to play" not in part(html, "scores")
+
+
 def test_due_end_mentions_a_challenge_only_if_the_last_play_may_be_challenged(
     table: ShownTable, client: FlaskClient
 ) -> None:
@@ -341,8 +347,9 @@ def test_pictures_come_by_the_name_that_a_state_gave_them(client: FlaskClient) -
 
 
 def test_unknown_page_says_where_to_go(client: FlaskClient) -> None:
-    answer = client.get("/nonsense")
-    assert answer.status_code == 404 and "score page" in answer.text
+    answer = client.get("/nonsense", headers={"Accept": "text/html"})
+    assert answer.status_code == 404 and "There is no page" in answer.text
+    assert re.search('<a [^>]*href="/"[^>]*>Back to the score</a>', answer.text)
 
 
 def test_board_of_a_language_written_from_the_right_is_drawn_mirrored(table: ShownTable, client: FlaskClient) -> None:
