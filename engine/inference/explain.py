@@ -354,6 +354,10 @@ def _choose_doubt(best: Explanation, rival: Explanation | None, alarms: Sequence
     if rival is not None:
         squares = best.game.board.differences(rival.game.board)
         tiles = [explanation.game.board[squares[0]] for explanation in (best, rival)] if len(squares) == 1 else []
+        letters = [tile for tile in tiles if tile and not tile.is_blank]
+        if len(letters) == 1 and any(tile and tile.is_unnamed for tile in tiles):
+            text = "Is the tile on {0} the letter {1}, or a blank?"
+            return Doubt.ONE_TILE, make_message("letter-or-blank", text, square_name(squares[0]), *letters)
         if tiles and all(tiles):
             text = "Which tile is on {0}: {1} or {2}?"
             return Doubt.ONE_TILE, make_message("which-tile", text, square_name(squares[0]), *tiles)

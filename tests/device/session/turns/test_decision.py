@@ -57,6 +57,14 @@ def test_letter_in_doubt_is_asked_about_before_the_player_who_lengthened_the_wor
     assert keys == ["asked-tile-of-earlier-play", "which-tile"]
 
 
+def test_question_about_a_letter_or_a_blank_has_words_for_the_blank() -> None:
+    game = play(new_game(), "8F HORN")
+    reading = seen(play(game, "8F ....S").board, {"J8": {"?": 0.6, "S": 0.4}})
+    question = decide(game, infer_play(game, reading), reading, TurnContext()).open_question
+    assert question is not None
+    assert question.question.text == "Is the tile on J8 the letter S, or a blank?"
+
+
 def test_first_answer_describes_the_play_that_counts_for_the_player_of_the_button() -> None:
     before = play(new_game(), "8F HORN")
     game, reading = play(before, "J8 IL"), seen(play(before, "J8 ET").board)
@@ -100,4 +108,4 @@ def _lay(events: tuple[Event, ...]) -> Board:
 @pytest.mark.parametrize("words", [None, frozenset({"HORN", "HIRN"}), frozenset({"HARDEN"})])
 def test_blank_that_may_stand_for_the_letter_is_asked_about_first(words: WordList | None) -> None:
     asked = decide_about_blank(words).open_question
-    assert asked is not None and asked.question.text == "Which tile is on G8: ? or I?"
+    assert asked is not None and asked.question.text == "Is the tile on G8 the letter I, or a blank?"
