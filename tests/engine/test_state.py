@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import RulesError
-from engine.events import Challenged, Passed, PlayWithdrawn
+from engine.events import Challenged, GameStarted, Passed, PlayWithdrawn
 from engine.game import Game
 from engine.rules import STANDARD_RULES, ChallengeRule
 from engine.scoring import Status
@@ -21,6 +21,15 @@ VOID = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
 def test_play_of_more_tiles_than_a_rack_holds_is_marked() -> None:
     game = new_game()
     assert game.check_play(written(game, "8D QUARTERS")) == Status.TOO_MANY_TILES
+
+
+def test_play_of_all_tiles_of_a_rack_has_no_defects() -> None:
+    game = new_game()
+    assert game.check_play(written(game, "8B QUARTER"), 0) == Status.VALID
+
+
+def test_all_players_draw_for_first_play() -> None:
+    assert Game.from_events([GameStarted(("Anna", "Ben"), draw=True)]).drawing == (0, 1)
 
 
 @pytest.mark.parametrize("drawn", [("A", "Ä"), ("", "")])

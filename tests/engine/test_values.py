@@ -204,6 +204,17 @@ def test_longer_word_of_a_tile_alone_is_its_main_word(down: str, words: list[str
     assert tile.to_gcg(game.board, EN) == notation
 
 
+@pytest.mark.parametrize(("notation", "words"), [("7H AT", ["AT", "AR", "TN"]), ("E8 AT", ["AT", "AHORN"])])
+def test_word_of_two_tiles_is_their_main_word(notation: str, words: list[str]) -> None:
+    game = play(new_game(), "8F HORN")
+    assert [word.word for word in game.score_play(written(game, notation)).words] == words
+
+
+def test_rearranged_tiles_have_one_order() -> None:
+    moved = {112: Tile("A"), 113: Tile("T")}
+    assert Play.from_tiles({114: Tile("S")}, moved) == Play.from_tiles({114: Tile("S")}, dict(reversed(moved.items())))
+
+
 def test_tiles_of_several_letters_stand_in_brackets() -> None:
     tiles = load_tile_set("es")
     shown = Play.from_gcg(Board(), "8H", "CHI[LL]A", tiles)
