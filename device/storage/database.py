@@ -7,6 +7,7 @@ holds a lock on `FILE.lock`. Other programs, such as `tilekeeper backup`, may op
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
@@ -287,8 +288,9 @@ def lock_beside(path: str) -> int:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         if is_new:
             give_to_folder_owner(lock)
-    except OSError:
-        raise make_read_only_error(path if is_new else str(lock)) from None
+    except OSError as error:
+        is_own_fault = not is_new and error.errno != errno.EROFS  # not that of the whole folder
+        raise make_read_only_error(str(lock) if is_own_fault else path) from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

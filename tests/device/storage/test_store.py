@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -379,6 +380,16 @@ def test_lock_that_was_deleted_is_taken_again_with_the_next_turn(tmp_path: Path)
 def test_lock_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     (tmp_path / "games.db.lock").mkdir()
     with pytest.raises(StoreReadOnlyError, match=r"games\.db\.lock cannot be written"):
+        GameStore(tmp_path / "games.db")
+
+
+def test_read_only_disk_is_no_fault_of_the_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    (tmp_path / "games.db.lock").touch()
+    monkeypatch.setattr(os, "open", refuse)
+    with pytest.raises(StoreReadOnlyError, match=r"games\.db cannot be written"):
         GameStore(tmp_path / "games.db")
 
 
