@@ -15,7 +15,7 @@ from typing import BinaryIO
 from device.catalogue import get_text
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.storage.errors import ArchiveError
-from device.storage.game_file import GAME_MEMBER, decode_game, encode_game
+from device.storage.game_file import GAME_MEMBER, decode_game, encode_game, replay_checked
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
 from device.storage.store import MAX_PICTURE_BYTES, EventBody, GameStore, StoredEvent, StoredGame, StoredPicture
 from device.storage.summary_cache import SummaryCache
@@ -104,7 +104,7 @@ def import_gcg(store: GameStore, data: bytes) -> int:
         lines = [get_text("gcg-line", problem.line, problem.reason) for problem in record.problems]
         raise ArchiveError(next(iter(lines), get_text("gcg-no-events")))
     try:
-        game = Game.from_events(list(map(_clean_player_names, build_game(record).events)))
+        game = replay_checked(list(map(_clean_player_names, build_game(record).events)))
     except (NotationError, RulesError) as error:
         raise ArchiveError(get_text("gcg-impossible", error)) from error
     now = time.time()

@@ -19,6 +19,7 @@ from engine.events import Event, Exchanged, GameStarted, Passed, PlayMade, Undon
 from engine.game import Game
 from engine.gcg import parse_gcg, replay
 from engine.limits import MAX_GCG_BYTES
+from engine.messages import key_of
 from engine.plays import Play
 from tests.support.archives import GAME, POSITION, export_to_memory, make_jpeg
 
@@ -92,6 +93,18 @@ def test_gcg_of_any_program_becomes_a_game(other: GameStore) -> None:
     brought = import_gcg(other, b"#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n>B: FAM H6 FA.M +9 9\n")
     game = load_game(other, brought)
     assert game.players == ("Ann", "Bob") and game.totals == (14, 9)
+
+
+def test_gcg_with_more_corrections_than_a_game_can_have_is_refused(
+    other: GameStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each wrong score is a correction, which replays the game: each view of such a game would take seconds."""
+    monkeypatch.setattr("device.storage.game_file.MAX_REPLAY_STEPS", 100)
+    turns = ">A: HORN 8F HORN +99 99\n>A: HORN -- -99 0\n" * 10
+    with pytest.raises(ArchiveError) as refusal:
+        import_gcg(other, f"#player1 A Ann\n#player2 B Bob\n{turns}".encode())
+    assert key_of(str(refusal.value.args[0])) == "zip-corrections"
+    assert not other.list_games()
 
 
 def test_import_of_many_files_replays_each_game_once(other: GameStore, monkeypatch: pytest.MonkeyPatch) -> None:
