@@ -133,12 +133,14 @@ Box = tuple[int, int, int, int]
 class _ScoredGrid:
     """Corners `(4, 2)` of a grid in px, and its score: the layout agreement, reduced if corners are missing.
 
-    `is_larger` is True if the squares continue beyond the grid, as on a board of 21 x 21 squares.
+    `is_larger` is True if the squares continue beyond the grid, as on a board of 21 x 21 squares. `is_chequered` is
+    True for a grid on a chequered tablecloth, whose score is 0.
     """
 
     score: float
     corners: Floats
     is_larger: bool
+    is_chequered: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,7 +211,8 @@ class BoardLocator:
             closeup_quads = self._run_finder(pyramid, proposals.closeup).quads
             best = _choose_better_grid(best, self._fit_best_quad(pyramid, closeup_quads))
         if best is None or best.score < _CONFIG.min_layout_agreement:
-            return None, proposals.failure_message
+            is_cloth = best is not None and best.is_chequered
+            return None, OTHER_GRID_MESSAGE if is_cloth else proposals.failure_message
         overhangs = measure_overhangs(best.corners, width, height)
         if overhangs.max() > _MAX_OVERHANG_SQUARES:
             return None, CUT_OFF_MESSAGES[int(overhangs.argmax())]
@@ -240,13 +243,15 @@ class BoardLocator:
         fit = self._fit_until_stable(picture, (quad + 0.5) * scale - 0.5)
         if fit is None:
             return None
-        corners, agreement = _align_with_layout(picture, fit)
+        corners, agreement, is_chequered = _align_with_layout(picture, fit)
         is_larger = is_larger_than_board(fit.cells) and has_squares_outside(
             rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, 1), LAYOUT_PX_PER_SQUARE
         )
         corners = (corners + 0.5) / scale - 0.5
         overhang = float(measure_overhangs(corners, pyramid.width, pyramid.height).max())
-        return _ScoredGrid(_score_grid(corners, agreement, fit.seen_share, overhang), corners, is_larger)
+        # By chance, the alternating colours of a tablecloth may agree with the layout.
+        score = 0.0 if is_chequered else _score_grid(corners, agreement, fit.seen_share, overhang)
+        return _ScoredGrid(score, corners, is_larger, is_chequered)
 
     def _fit_until_stable(self, picture: Image, corners: Floats) -> _GridFit | None:
         """Repeat rectification and fit until the corners converge; return None if no grid can be fitted."""
@@ -345,8 +350,8 @@ def _compute_side_ratio(corners: Floats) -> float:
     return max(one, other) / min(one, other)
 
 
-def _align_with_layout(picture: Image, fit: _GridFit) -> tuple[Floats, float]:
-    """Return the corners `(4, 2)` px of a fitted grid and its layout agreement, after comparing it with the layout.
+def _align_with_layout(picture: Image, fit: _GridFit) -> tuple[Floats, float, bool]:
+    """Compare a fitted grid with the layout; return its corners `(4, 2)` px, its agreement, and if it is chequered.
 
     A complete lattice may be shifted by whole squares; it is then moved back. If the grid agrees with the layout, its
     corners are fitted again without the squares that tiles cover.
@@ -362,7 +367,7 @@ def _align_with_layout(picture: Image, fit: _GridFit) -> tuple[Floats, float]:
             layout = _compare_layout(picture, corners, 0)
     if agreement > _CONFIG.min_layout_agreement:
         corners = fit.refit_without_tiles(corners, layout.uncovered)
-    return corners, agreement
+    return corners, agreement, layout.is_chequered
 
 
 def _score_grid(corners: Floats, agreement: float, seen_share: float, overhang: float) -> float:

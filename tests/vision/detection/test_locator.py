@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from statistics import median
 
 import cv2
@@ -16,9 +17,12 @@ from vision.detection.locator import BoardLocator
 from vision.geometry import Image, is_convex, square_side
 from vision.recognition.reader import MIN_LOCATION_CONFIDENCE
 from vision.rendering.board_art import draw_board
+from vision.rendering.camera import look_at_board
 from vision.rendering.fonts import packaged_fonts
-from vision.rendering.scene import Scene
-from vision.rendering.simulated_table import SimulatedTable, edition_style
+from vision.rendering.random_scene import random_labels
+from vision.rendering.scene import Scene, SceneSetting, compose_scene
+from vision.rendering.simulated_table import EVENING_LIGHT, SimulatedTable, edition_style, plain_tile_style
+from vision.rendering.surroundings import TABLE_SPAN_SQUARES, TABLE_SQUARE_PX
 
 ART_PX = 36
 WORD = {(7, 3 + i): letter for i, letter in enumerate("LANTERN")}
@@ -178,6 +182,38 @@ def test_board_of_21_squares_is_not_taken_for_its_middle(locator: BoardLocator, 
 @pytest.mark.parametrize("lean", [0, 0.5])
 def test_board_on_a_chequered_cloth_is_found(locator: BoardLocator, edition: str, lean: float) -> None:
     assert locator.locate(board_on_chequered_cloth(edition, lean)).confidence == 1
+
+
+def photograph_on_cloth(tilt: float, azimuth: float, turn: float, seed: int) -> Image:
+    """A board without premium marks and with tiles, on a cloth with a pattern of squares of the same size.
+
+    Tilt and turn are in degrees, the azimuth in radians.
+    """
+    fonts, rng = packaged_fonts(), np.random.default_rng(seed)
+    style = edition_style("deluxe", fonts[2])
+    plain = replace(style, premium=dict.fromkeys("TDtd", style.ground), text={}, frame_bands=(), seam="none")
+    plain = replace(plain, frame_panels=(1.0, 1.0, 1.0, 1.0), labels=False)
+    at = np.arange(round(TABLE_SPAN_SQUARES * TABLE_SQUARE_PX)) // TABLE_SQUARE_PX
+    cloth = np.where(((at + at[:, None]) % 2 == 0)[:, :, None], (190, 170, 100), (20, 140, 215)).astype(np.uint8)
+    setting = SceneSetting(
+        board_style=plain,
+        tile_style=plain_tile_style(fonts[1]),
+        light=EVENING_LIGHT,
+        camera=look_at_board((960, 720), 1056, np.deg2rad(tilt), azimuth, np.deg2rad(turn), 0.4),
+        art=draw_board(rng, plain, 48),
+        table_texture=cloth,
+        board_thickness=0.1,
+        tile_seed=3,
+    )
+    return compose_scene(rng, setting, random_labels(rng, "AEINORST", np.full(8, 1 / 8), 0.2)).image
+
+
+@pytest.mark.parametrize(("tilt", "azimuth", "turn", "seed"), [(36, 4, 0, 0), (33, 6, 19, 4)])
+def test_chequered_cloth_around_a_board_without_marks_is_no_board(
+    locator: BoardLocator, tilt: float, azimuth: float, turn: float, seed: int
+) -> None:
+    with pytest.raises(BoardNotFoundError):
+        locator.locate(photograph_on_cloth(tilt, azimuth, turn, seed))
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 500), (40, 3)])
