@@ -46,6 +46,7 @@ from device.storage.lexicons import read_lexicon
 from device.storage.recovery import open_store
 from device.storage.store import GameStore, StoredEvent, StoreError
 from device.storage.summary_cache import SummaryCache
+from engine.errors import RulesError
 from engine.events import GameStarted, to_json
 from engine.gcg import build_record, parse_gcg, replay
 from engine.lexicon import LexiconError
@@ -232,7 +233,8 @@ def try_game_in_zip(data: bytes, folder: Path) -> str:
         except (ArchiveError, StoreError):
             return "game in a ZIP refused"
         SummaryCache(store).get_standing(store.list_games()[0])
-        build_record(load_game(store, number))
+        with suppress(RulesError):  # the game may have what GCG cannot describe
+            build_record(load_game(store, number))
         b"".join(export_zip(store, number))
         (folder / "page").mkdir()
         with open_web_table(folder / "page") as table:
