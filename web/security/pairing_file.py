@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import secrets
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 
+from device.storage.checksums import compute_checksum
 from device.storage.files import read_small_file, write_file
 from device.storage.stored_game import MAX_TIME_S
 
@@ -79,8 +79,7 @@ def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
 
 def _add_checksum(body: bytes) -> bytes:
     """Return a JSON object with a checksum of its bytes as a further field."""
-    checksum = hashlib.sha256(body).hexdigest().encode()
-    return body.removesuffix(b"}") + _CHECKSUM_MARK + checksum + b'"}'
+    return body.removesuffix(b"}") + _CHECKSUM_MARK + compute_checksum(body).encode() + b'"}'
 
 
 def save_pairing_data(path: Path, data: PairingData) -> str:
