@@ -107,7 +107,7 @@ def check_no_play_waits(context: CommandContext) -> None:
         raise make_refusal("answer-first")
 
 
-def keep_unrecorded_question(context: CommandContext) -> QuestionEffect:
+def find_effect_without_tiles(context: CommandContext) -> QuestionEffect:
     """Return what a command that changes no tiles does to the open question, which it does not answer.
 
     The question stays open if nothing is recorded before the answer: it cannot be deferred, and its turn or challenge

@@ -19,8 +19,8 @@ from device.session.commands.base import (
     Symbol,
     TableCommand,
     check_player,
+    find_effect_without_tiles,
     is_challenge_open,
-    keep_unrecorded_question,
     parse_rack,
 )
 from device.session.commands.taken_blanks import ask_about_taken_blank, may_be_taken_blank
@@ -156,7 +156,7 @@ class RevealRack(TableCommand, frozen=True):
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
         """Return `KEEP` if nothing is recorded before the open question is answered."""
-        return keep_unrecorded_question(context)
+        return find_effect_without_tiles(context)
 
     def run(self, context: CommandContext) -> None:
         """Record the letters; show a warning if the player's rack has another number of tiles.
@@ -196,7 +196,7 @@ class RenamePlayer(TableCommand, frozen=True):
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
         """Return `KEEP` if nothing is recorded before the open question is answered."""
-        return keep_unrecorded_question(context)
+        return find_effect_without_tiles(context)
 
     def run(self, context: CommandContext) -> None:
         """Record the new name; refuse an empty name and a name that another player has."""

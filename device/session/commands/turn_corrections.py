@@ -16,8 +16,8 @@ from device.session.commands.base import (
     SmallNumber,
     TableCommand,
     check_player,
+    find_effect_without_tiles,
     is_challenge_open,
-    keep_unrecorded_question,
 )
 from device.session.messages import convert_engine_errors, make_refusal
 from device.session.phases import Transition
@@ -114,7 +114,7 @@ class CorrectTurn(TurnCommand, frozen=True):
         challenge, return `KEEP` unless the turn is no play any more.
         """
         if self == CorrectTurn(self.number, score=self.score):
-            return keep_unrecorded_question(context)
+            return find_effect_without_tiles(context)
         if is_challenge_open(context) and self.kind in ("", "play"):
             return QuestionEffect.KEEP
         before = context.controller.log.game_before_last_press
