@@ -214,10 +214,13 @@ class GameController:
     def defer_question(self, answered: int = 0) -> None:
         """Close the open question. If its turn counts provisionally, store the question for a later answer.
 
-        To make room, the oldest deferred question may be closed, but not the question `answered`.
+        To make room, the oldest deferred question may be closed, but not the question `answered`. If nothing is
+        recorded before the question is answered, show a notice instead.
         """
         open_question, self.open_question = self.open_question, None
-        if open_question is not None and (events := make_deferral(self.log, open_question)):
+        if open_question is not None and not open_question.chosen_counts:
+            self.show_notice("question-closed", open_question.question.text, trouble=Trouble.BOARD)
+        elif open_question is not None and (events := make_deferral(self.log, open_question)):
             self.extend_last_press([event for event in events if event != QuestionClosed(answered)])
 
     def save_open_question(self) -> None:

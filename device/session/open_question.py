@@ -93,6 +93,16 @@ class OpenQuestion:
         return self.stops_clock and not self.question.offers_wait
 
     @property
+    def lacks_turn(self) -> bool:
+        """True if the question is about a turn that is not recorded before the answer."""
+        return not self.chosen_counts and not self.is_challenge
+
+    @property
+    def offers_end(self) -> bool:
+        """True if one of the answers is that the game is over."""
+        return any(isinstance(event, GameEnded) for events in self.answers for event in events)
+
+    @property
     def is_about_player(self) -> bool:
         """True if the question asks whose turn it was. After the answer, another question about the turn may follow."""
         return self.finding is not None and self.finding.reason in (Reason.OUT_OF_TURN, Reason.PRESS_MISSED)

@@ -269,7 +269,8 @@ class TableSession(Closeable):
         try:
             effect = command.find_question_effect(self._context)
             if effect is not QuestionEffect.KEEP:
-                if effect is QuestionEffect.DEFER:
+                is_replaced = effect is QuestionEffect.REPLACE and question is not None and question.lacks_turn
+                if effect is not QuestionEffect.CLOSE and not is_replaced:
                     controller.leave_question(command.answered_question)
                 controller.open_question = None
                 controller.seat = seat  # an answer belongs to the seat of the turn in question

@@ -51,12 +51,16 @@ class QuestionEffect(Enum):
     """What a command does to the open question before it runs.
 
     - `KEEP`: the question remains open; the command is about it, or does not end its turn.
-    - `DEFER`: the question is deferred, so that the players answer it later.
+    - `DEFER`: the question is deferred, so that the players answer it later. If nothing is recorded before the answer,
+      it cannot be deferred; it is closed with a notice.
+    - `REPLACE`: the same, but a question whose turn is not recorded before the answer is closed without a notice: the
+      command takes the place of the answer.
     - `CLOSE`: the question is closed, because the command answers it.
     """
 
     KEEP = auto()
     DEFER = auto()
+    REPLACE = auto()
     CLOSE = auto()
 
 
@@ -74,7 +78,7 @@ class TableCommand(msgspec.Struct, frozen=True):
     transition: ClassVar[Transition]
     operation_id: ClassVar[str] = ""
     schema_name: ClassVar[str] = "Order"
-    question_effect: ClassVar[QuestionEffect] = QuestionEffect.DEFER
+    question_effect: ClassVar[QuestionEffect] = QuestionEffect.REPLACE
     interim_phase: ClassVar[Phase | None] = None
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:  # noqa: ARG002
@@ -100,6 +104,12 @@ def is_challenge_open(context: CommandContext) -> bool:
     return question is not None and question.is_challenge
 
 
+def is_turn_unrecorded(context: CommandContext) -> bool:
+    """Return True while a question is open before whose answer nothing is recorded."""
+    question = context.controller.open_question
+    return question is not None and not question.chosen_counts
+
+
 def check_no_play_waits(context: CommandContext) -> None:
     """Raise `CommandRefusedError` while a play is not recorded because its question is open."""
     question = context.controller.open_question
@@ -113,9 +123,7 @@ def find_effect_without_tiles(context: CommandContext) -> QuestionEffect:
     The question stays open if nothing is recorded before the answer: it cannot be deferred, and its turn or challenge
     would be lost.
     """
-    question = context.controller.open_question
-    is_unrecorded = question is not None and not question.chosen_counts
-    return QuestionEffect.KEEP if is_unrecorded else QuestionEffect.DEFER
+    return QuestionEffect.KEEP if is_turn_unrecorded(context) else QuestionEffect.DEFER
 
 
 class QuestionCommand(TableCommand, frozen=True, kw_only=True):

@@ -21,6 +21,7 @@ from device.session.commands.base import (
     check_player,
     find_effect_without_tiles,
     is_challenge_open,
+    is_turn_unrecorded,
     parse_rack,
 )
 from device.session.commands.taken_blanks import ask_about_taken_blank, may_be_taken_blank
@@ -47,9 +48,12 @@ def _find_effect_of_tile(context: CommandContext, square: str) -> QuestionEffect
     """Return what entering the tile on a square, given by its name, does to the open question.
 
     During a challenge, the question is kept. A question about the tile on this square is closed, any other is deferred.
+    So is a question before whose answer no turn is recorded, because a tile does not record one.
     """
     if is_challenge_open(context):
         return QuestionEffect.KEEP
+    if is_turn_unrecorded(context):
+        return QuestionEffect.DEFER
     with suppress(NotationError):  # the command itself refuses such a name
         if parse_square(square) in find_squares_in_question(context.controller):
             return QuestionEffect.CLOSE

@@ -21,6 +21,7 @@ from device.session.commands.base import (
     RackLetters,
     Symbol,
     TableCommand,
+    check_no_play_waits,
     parse_board,
     parse_rack,
 )
@@ -194,6 +195,17 @@ class EndGame(TableCommand, frozen=True):
     name = "end-game"
     transition = Transition.END_GAME
     operation_id = "end_game"
+
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `CLOSE` if the open question is whether the game is over, otherwise `DEFER`.
+
+        Raises `CommandRefusedError` while a play is not recorded because another question is open.
+        """
+        question = context.controller.open_question
+        if question is not None and not question.chosen_counts and question.offers_end:
+            return QuestionEffect.CLOSE
+        check_no_play_waits(context)
+        return QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Record the end of the game; the snapshot then names the players whose racks are not known.

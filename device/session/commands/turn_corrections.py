@@ -18,6 +18,7 @@ from device.session.commands.base import (
     check_player,
     find_effect_without_tiles,
     is_challenge_open,
+    is_turn_unrecorded,
 )
 from device.session.messages import convert_engine_errors, make_refusal
 from device.session.phases import Transition
@@ -122,7 +123,7 @@ class CorrectTurn(TurnCommand, frozen=True):
         is_play_kept = not (self.kind or self.at or self.word or self.count)
         is_about_tiles = self.player is None or bool(find_squares_in_question(context.controller))
         is_unanswered = is_earlier_turn or (is_play_kept and is_about_tiles)
-        return QuestionEffect.DEFER if is_unanswered else QuestionEffect.CLOSE
+        return QuestionEffect.DEFER if is_unanswered or is_turn_unrecorded(context) else QuestionEffect.CLOSE
 
     def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:
         """Return the events that correct the turn, its score, or both. Raises `CommandRefusedError`."""
@@ -204,6 +205,11 @@ class InsertTurn(TurnCommand, frozen=True):
 
     name = "insert-turn"
     operation_id = "insert_turn"
+
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `REPLACE` for the current turn, and `DEFER` for an earlier one."""
+        is_earlier_turn = self.number <= len(context.controller.game.turns)
+        return QuestionEffect.DEFER if is_earlier_turn else QuestionEffect.REPLACE
 
     def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:  # noqa: ARG002
         """Return the events of the turn: an insertion between recorded turns, or the next turn of the game."""

@@ -16,6 +16,7 @@ from device.session.commands.base import (
     TableCommand,
     check_no_play_waits,
     check_player,
+    is_challenge_open,
     parse_board,
 )
 from device.session.commands.challenges import (
@@ -127,6 +128,11 @@ class PassTurn(TableCommand, frozen=True):
     transition = Transition.PASS
     operation_id = "pass_turn"
 
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `REPLACE`. Raises `CommandRefusedError` while a play is not recorded because its question is open."""
+        check_no_play_waits(context)
+        return QuestionEffect.REPLACE
+
     def run(self, context: CommandContext) -> None:
         """Record the pass."""
         context.turn_recorder.record_unended_play(context.controller.seat)
@@ -145,6 +151,11 @@ class ExchangeTiles(TableCommand, frozen=True):
     schema_name = "ExchangeOrder"
 
     count: Annotated[int, Meta(ge=1, le=20)]
+
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `REPLACE`. Raises `CommandRefusedError` while a play is not recorded because its question is open."""
+        check_no_play_waits(context)
+        return QuestionEffect.REPLACE
 
     def run(self, context: CommandContext) -> None:
         """Record the exchange; refuse the command if the bag has too few tiles."""
@@ -253,9 +264,15 @@ class DecideChallenge(TableCommand, frozen=True):
     player: PlayerNumber | None = None
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the command restores a play that was withdrawn: the open question is about this play."""
+        """Return `CLOSE` if the open question is that of the challenge, or about a play that the command restores.
+
+        Raises `CommandRefusedError` while a play is not recorded because its question is open.
+        """
         is_restored = not self.upheld and context.controller.game.rules.challenge is ChallengeRule.VOID
-        return QuestionEffect.CLOSE if is_restored else QuestionEffect.DEFER
+        if is_restored or is_challenge_open(context):
+            return QuestionEffect.CLOSE
+        check_no_play_waits(context)
+        return QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Record the outcome; refuse the command unless the last turn is a play or the outcome of a challenge."""

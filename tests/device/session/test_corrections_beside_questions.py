@@ -1,6 +1,6 @@
 """A correction while a question is open: it answers the question about its own square or turn, and defers any other.
 
-The outcome of a challenge, entered by hand, defers it, too.
+The outcome of a challenge, entered by hand, defers it, too. A question whose turn is not recorded cannot be deferred.
 """
 
 from __future__ import annotations
@@ -11,14 +11,15 @@ import pytest
 
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare, NameBlank, RenamePlayer, RevealRack
-from device.session.commands.games import StartGame, Undo
+from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
-from device.session.commands.turn_corrections import CorrectTurn
-from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
+from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
+from engine.messages import values_of
 from engine.reading import BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, play, rows, totals
 from tests.support.waiting import PATIENCE_S
@@ -201,3 +202,74 @@ def test_late_answer_is_refused_while_it_is_asked_who_made_a_play(playing: Table
     with pytest.raises(CommandRefusedError) as refusal:
         playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
     assert refusal.value.key == "answer-first" and asked is not None and playing.state.question == asked
+
+
+@pytest.fixture
+def unrecorded(playing: TableSession, table: TextTable) -> TableSnapshot:
+    """Return the snapshot after H?RN and a play of FARM that is not recorded: the table asks who has made it."""
+    play(playing, table, H_RN)
+    playing.submit(DeferQuestion()).result(PATIENCE_S)
+    table.lay(H_RN, FARM)
+    state = playing.submit(EndTurn(), seat=0).result(PATIENCE_S)
+    assert state.question is not None and len(state.turns) == 1
+    return state
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        CorrectSquare("H8", "B"),
+        CorrectSquare("H6", "F"),
+        NameBlank("G8", "O"),
+        CorrectTurn(1, at="8F", word="HoBN"),
+        InsertTurn(1, kind="pass"),
+    ],
+    ids=["square", "square of the play", "blank", "turn", "inserted turn"],
+)
+def test_correction_says_that_the_turn_in_question_is_not_recorded(
+    playing: TableSession, unrecorded: TableSnapshot, command: TableCommand
+) -> None:
+    state = playing.submit(command).result(PATIENCE_S)
+    assert state.question is None and unrecorded.question is not None
+    assert [values_of(n.text) for n in state.notices if n.key == "question-closed"] == [(unrecorded.question.text,)]
+
+
+@pytest.mark.usefixtures("unrecorded")
+@pytest.mark.parametrize("command", [EndTurn(), InsertTurn(2, at="H6", word="FARM")], ids=["end", "by hand"])
+def test_next_turn_replaces_the_question_about_it(playing: TableSession, command: TableCommand) -> None:
+    state = playing.submit(command).result(PATIENCE_S)
+    assert "question-closed" not in [notice.key for notice in state.notices] and len(state.turns) == 2
+
+
+@pytest.mark.parametrize(
+    "command",
+    [EndGame(), DecideChallenge(upheld=True), PassTurn(), ExchangeTiles(2)],
+    ids=["end", "challenge", "pass", "exchange"],
+)
+def test_command_that_needs_the_play_in_question_is_refused(
+    playing: TableSession, unrecorded: TableSnapshot, command: TableCommand
+) -> None:
+    with pytest.raises(CommandRefusedError) as refusal:
+        playing.submit(command).result(PATIENCE_S)
+    assert refusal.value.key == "answer-first" and playing.state.question == unrecorded.question
+
+
+def test_game_ends_while_it_is_asked_whether_it_is_over(playing: TableSession, table: TextTable) -> None:
+    play(playing, table, HORN)
+    play(playing, table, HORN, FARM)
+    asked = play(playing, table).question
+    assert asked is not None and asked.key == "asked-board-cleared"
+    state = playing.submit(EndGame()).result(PATIENCE_S)
+    assert state.phase == "ended" and not [notice for notice in state.notices if notice.key == "question-closed"]
+
+
+@pytest.mark.parametrize("command", [PassTurn(), InsertTurn(1, kind="pass")], ids=["pass", "inserted turn"])
+def test_turn_during_a_challenge_says_that_the_challenge_is_not_decided(
+    table: TextTable, path: Path, command: TableCommand
+) -> None:
+    with GameStore(path) as store, TableSession(table, table, store) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play(session, table, HORN)
+        session.submit(ChallengePlay()).result(PATIENCE_S)
+        state = session.submit(command).result(PATIENCE_S)
+        assert "question-closed" in [notice.key for notice in state.notices] and len(state.turns) == 2
