@@ -317,12 +317,12 @@ class GameController:
         context = replace(self.turn_context, reading_history=EMPTY_HISTORY)
         with convert_engine_errors():
             result = validate_turn(context.propose(self.game, tuple(events), Source.HAND))
-        question = make_finding_question(self.game, result.question) if result.question else None
+        open_question = make_finding_question(self.game, result.question) if result.question else None
         before = self.game
         self.commit_events(result.events)
         self.note_entered_events(result.events, before)
         self.notices += tuple(map(make_finding_notice, result.notices))
-        self.open_question = question or self.open_question
+        self.open_question = open_question or self.open_question
 
     def note_entered_events(self, events: Sequence[Event], before: Game) -> None:
         """Handle recorded events that players have entered, who know the tiles; `before` is the game before them."""

@@ -56,12 +56,12 @@ class QuestionNote:
         self._store = store
         self._saved: str | None = None
 
-    def save(self, log: GameLog, question: OpenQuestion | None, pictures: PictureBuffer) -> None:
+    def save(self, log: GameLog, open_question: OpenQuestion | None, pictures: PictureBuffer) -> None:
         """Write the open question, or an empty text if there is none. An unchanged note is not written again.
 
         A deferred question that is shown again is not written, because it is in the log.
         """
-        text = _encode_question(log, question, pictures) if question is not None and not question.deferred else ""
+        text = "" if open_question is None or open_question.deferred else _encode_question(log, open_question, pictures)
         if text == self._saved:
             return
         with log_store_errors("the open question is not kept"):
@@ -93,13 +93,13 @@ class QuestionNote:
         return (make_notice("not-saved", save_error, trouble=Trouble.STORE),) if save_error else ()
 
 
-def make_deferral(log: GameLog, question: OpenQuestion) -> tuple[Event, ...]:
+def make_deferral(log: GameLog, open_question: OpenQuestion) -> tuple[Event, ...]:
     """Return the events that defer a question about the last press; none if its turn does not count provisionally."""
     before = log.game_before_last_press
-    if question.deferred or not question.is_deferrable or before is None:
+    if open_question.deferred or not open_question.is_deferrable or before is None:
         return ()
-    deferred = question.make_deferred(log.game.events[len(before.events) :])
-    return defer_question(log.game, deferred, question.reading)
+    deferred = open_question.make_deferred(log.game.events[len(before.events) :])
+    return defer_question(log.game, deferred, open_question.reading)
 
 
 def _encode_question(log: GameLog, open_question: OpenQuestion, pictures: PictureBuffer) -> str:

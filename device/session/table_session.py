@@ -264,17 +264,10 @@ class TableSession(Closeable):
     def _run_command(self, command: TableCommand, pressed: float, seat: int | None) -> None:
         """Run a command that was submitted at time `pressed` (s). Errors become notices for the players."""
         controller = self._controller
-        question, notices, seat_before = controller.open_question, controller.notices, controller.seat
+        open_question, notices, seat_before = controller.open_question, controller.notices, controller.seat
         controller.notices = ()
         try:
-            effect = command.find_question_effect(self._context)
-            if effect is not QuestionEffect.KEEP:
-                is_replaced = effect is QuestionEffect.REPLACE and question is not None and question.lacks_turn
-                if effect is not QuestionEffect.CLOSE and not is_replaced:
-                    controller.leave_question(command.answered_question)
-                controller.open_question = None
-                controller.seat = seat  # an answer belongs to the seat of the turn in question
-                self._turn_worker.stop()
+            self._leave_question(command, seat)
             if controller.clock_keeper:
                 controller.clock_keeper.stop(pressed)
             command.run(self._context)
@@ -286,8 +279,8 @@ class TableSession(Closeable):
         except StoreError as error:
             controller.show_problem(str(error), Trouble.STORE)
         except CommandRefusedError:
-            is_unchanged = question is not None and controller.log.length == self.state.events
-            controller.open_question = question if is_unchanged else None  # a deferred question is in the log
+            is_unchanged = open_question is not None and controller.log.length == self.state.events
+            controller.open_question = open_question if is_unchanged else None  # a deferred question is in the log
             controller.notices, controller.seat = notices, seat_before
             raise
         except Exception:
@@ -296,6 +289,22 @@ class TableSession(Closeable):
         finally:
             controller.update_clock()
             controller.save_open_question()
+
+    def _leave_question(self, command: TableCommand, seat: int | None) -> None:
+        """Defer or close the open question, unless the command keeps it; `seat` is that of `submit`.
+
+        Raises `CommandRefusedError` if the players must answer the question first.
+        """
+        controller, effect = self._controller, command.find_question_effect(self._context)
+        if effect is QuestionEffect.KEEP:
+            return
+        open_question = controller.open_question
+        is_replaced = effect is QuestionEffect.REPLACE and open_question is not None and open_question.lacks_turn
+        if effect is not QuestionEffect.CLOSE and not is_replaced:
+            controller.leave_question(command.answered_question)
+        controller.open_question = None
+        controller.seat = seat  # an answer belongs to the seat of the turn in question
+        self._turn_worker.stop()
 
     def _build_snapshot(self) -> TableSnapshot:
         """Return the snapshot after a command, with the notice about a fault of the camera if there is one."""

@@ -135,8 +135,8 @@ class AutoTurns:
 
         An open question does not prevent the automatic end if the events of one of its answers are already recorded.
         """
-        question = self._controller.open_question
-        is_recorded = question is None or (question.chosen_counts and not question.stops_clock)
+        open_question = self._controller.open_question
+        is_recorded = open_question is None or (open_question.chosen_counts and not open_question.stops_clock)
         return is_recorded and self._controller.awaits_play
 
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:

@@ -100,20 +100,20 @@ class TableCommand(msgspec.Struct, frozen=True):
 
 def is_challenge_open(context: CommandContext) -> bool:
     """Return True while the players decide a challenge. A correction of the challenged play does not decide it."""
-    question = context.controller.open_question
-    return question is not None and question.is_challenge
+    open_question = context.controller.open_question
+    return open_question is not None and open_question.is_challenge
 
 
 def is_turn_unrecorded(context: CommandContext) -> bool:
     """Return True while a question is open before whose answer nothing is recorded."""
-    question = context.controller.open_question
-    return question is not None and not question.chosen_counts
+    open_question = context.controller.open_question
+    return open_question is not None and not open_question.chosen_counts
 
 
 def check_no_play_waits(context: CommandContext) -> None:
     """Raise `CommandRefusedError` while a play is not recorded because its question is open."""
-    question = context.controller.open_question
-    if question is not None and not question.chosen_counts and any(map(filter_plays, question.answers)):
+    open_question = context.controller.open_question
+    if open_question is not None and not open_question.chosen_counts and any(map(filter_plays, open_question.answers)):
         raise make_refusal("answer-first")
 
 

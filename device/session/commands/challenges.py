@@ -93,8 +93,8 @@ def make_challenge_question(game: Game, play: Turn, words: WordList | None) -> O
 
 def update_challenge_question(controller: GameController) -> None:
     """Ask about the words and players that an undecided challenge has now, after a command may have corrected them."""
-    question = controller.open_question
-    if question is not None and question.is_challenge:
+    open_question = controller.open_question
+    if open_question is not None and open_question.is_challenge:
         play = controller.game.challengeable_turn
         controller.open_question = make_challenge_question(controller.game, play, controller.words) if play else None
 

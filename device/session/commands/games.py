@@ -201,8 +201,8 @@ class EndGame(TableCommand, frozen=True):
 
         Raises `CommandRefusedError` while a play is not recorded because another question is open.
         """
-        question = context.controller.open_question
-        if question is not None and not question.chosen_counts and question.offers_end:
+        open_question = context.controller.open_question
+        if open_question is not None and not open_question.chosen_counts and open_question.offers_end:
             return QuestionEffect.CLOSE
         check_no_play_waits(context)
         return QuestionEffect.DEFER

@@ -55,8 +55,8 @@ class DeferQuestion(QuestionCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Close the question, and store it with its turn; refuse the command while a challenge is to be decided."""
-        question = context.controller.open_question
-        if question is not None and question.stops_clock:
+        open_question = context.controller.open_question
+        if open_question is not None and open_question.stops_clock:
             raise make_refusal("answer-first")
         context.controller.defer_question()
 
@@ -102,8 +102,8 @@ class ReadAgainWithPicture(QuestionCommand, frozen=True):
 
 def _check_is_about_picture(context: CommandContext) -> None:
     """Raise `CommandRefusedError` unless a question about a picture of the board is open."""
-    question = context.controller.open_question
-    if question is None or question.reading is None:
+    open_question = context.controller.open_question
+    if open_question is None or open_question.reading is None:
         raise make_refusal("nothing-asked")
 
 
@@ -138,8 +138,8 @@ class AnswerDeferred(TableCommand, frozen=True):
         During a challenge, return `KEEP`: the answer may say which word is challenged. Raises `CommandRefusedError`
         while a play is not recorded because its question is open: the answer may change whose turn it is.
         """
-        question = context.controller.open_question
-        if question is not None and question.deferred == self.question:
+        open_question = context.controller.open_question
+        if open_question is not None and open_question.deferred == self.question:
             return QuestionEffect.CLOSE
         check_no_play_waits(context)
         return QuestionEffect.KEEP if is_challenge_open(context) else QuestionEffect.DEFER
@@ -172,8 +172,8 @@ class ConfirmExchange(QuestionCommand, frozen=True):
 
     def run(self, context: CommandContext) -> None:
         """Choose the exchange of the most tiles (the last one); refuse the command if no answer is an exchange."""
-        question = context.controller.open_question
-        answers = question.answers if question else ()
+        open_question = context.controller.open_question
+        answers = open_question.answers if open_question else ()
         exchanges = [
             number for number, events in enumerate(answers) if any(isinstance(event, Exchanged) for event in events)
         ]

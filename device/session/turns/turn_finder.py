@@ -51,10 +51,10 @@ class FoundTurn:
     @property
     def is_certain(self) -> bool:
         """True if tiles and points of the turn are certain; only the letter of a blank may be unknown."""
-        question = self.decision.open_question
-        if question is None:
+        open_question = self.decision.open_question
+        if open_question is None:
             return not self.decision.warning
-        return question.finding is not None and question.finding.reason is Reason.BLANK_UNNAMED
+        return open_question.finding is not None and open_question.finding.reason is Reason.BLANK_UNNAMED
 
     @property
     def can_end(self) -> bool:

@@ -67,12 +67,12 @@ def validate_decision(
     result = validate_turn(context.propose(game, inferred.events, Source.CAMERA, reading))
     notices = tuple(map(make_finding_notice, result.notices))
     decision = replace(inferred, events=result.events, notices=notices)
-    question = inferred.open_question
-    finding = _choose_finding(result.question, question, find_open_squares(game))
+    open_question = inferred.open_question
+    finding = _choose_finding(result.question, open_question, find_open_squares(game))
     if finding is not None:
         decision = replace(decision, open_question=make_finding_question(game, finding), warning="")
-    elif question is not None and question.chosen_counts:
-        decision = replace(decision, open_question=_put_first(game, question, result.events))
+    elif open_question is not None and open_question.chosen_counts:
+        decision = replace(decision, open_question=_put_first(game, open_question, result.events))
     history = _extend_history(game, context, decision, inference, reading)
     return replace(decision, question_history=history)
 

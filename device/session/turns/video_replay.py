@@ -209,10 +209,10 @@ class _VideoReplay:
 
         Return None if tiles and points of the turn are certain, or if the answers make no difference to them.
         """
-        question = found.decision.open_question
-        if question is None or found.is_certain or not question.is_deferrable:
+        open_question = found.decision.open_question
+        if open_question is None or found.is_certain or not open_question.is_deferrable:
             return None
-        deferred, *_ = defer_question(self._game, question.make_deferred(found.events), found.reading)
+        deferred, *_ = defer_question(self._game, open_question.make_deferred(found.events), found.reading)
         self._game = self._game.push(deferred)
         return find_open_questions(self._game)[-1].number
 
