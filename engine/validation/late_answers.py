@@ -40,7 +40,7 @@ from engine.lexicon import WordList
 from engine.messages import Message, make_message, replace_values
 from engine.state import Turn, find_challengeable_turn
 from engine.validation.deferred_questions import find_game_before, find_open_question
-from engine.validation.void_plays import withdraw_void_plays
+from engine.validation.void_plays import restore_void_play_after_answer, withdraw_void_plays
 
 
 def answer_deferred_question(
@@ -57,15 +57,17 @@ def answer_deferred_question(
     The events of the answer replace the provisional events, and the later events are applied again. If `stays_open` is
     True, the answer takes effect, but the question stays open. `words` is the word list; it is needed in a game in
     which invalid plays do not count (`ChallengeRule.VOID`). Even in such a game, an invalid play counts if later turns
-    need its tiles. `has_own_buttons` is True if the players end their turns with buttons of their own: then the later
-    turns keep their players. Raises `RulesError` if there is no such question or answer, or if the later turns are not
-    possible after the answer.
+    need its tiles. If the last play was withdrawn as invalid and the answer makes it valid, it counts, unless the
+    question stays open. `has_own_buttons` is True if the players end their turns with buttons of their own: then the
+    later turns keep their players. Raises `RulesError` if there is no such question or answer, or if the later turns
+    are not possible after the answer.
     """
     question = find_open_question(game, number)
     if question is None or not 0 <= answer < len(question.answers):
         raise RulesError(make_message("nothing-asked", "There is no open question."))
     answers = LateAnswers(game, question, has_own_buttons=has_own_buttons)
-    return answers.apply(answer, stays_open=stays_open, words=words)
+    after = answers.apply(answer, stays_open=stays_open, words=words)
+    return after if words is None or stays_open else restore_void_play_after_answer(game, after, words)
 
 
 class LateAnswers:

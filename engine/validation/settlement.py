@@ -25,7 +25,7 @@ from engine.validation.deferred_questions import (
     is_blank_named,
 )
 from engine.validation.findings import MIN_LETTER_CONFIDENCE
-from engine.validation.late_answers import LateAnswers, answer_deferred_question
+from engine.validation.late_answers import LateAnswers
 
 MIN_SETTLING_LOG_ODDS = log(20)
 """Minimum log-odds (nats) between the two most likely answers for a reading to settle the question."""
@@ -45,15 +45,16 @@ def settle_questions(
 
     A question is settled if the reading is much more likely after one of the answers than after the others. A reading
     of the same symbols as before settles nothing: the same light may cause the same error. A tile that was clearly seen
-    and is gone settles nothing, either: it was lifted or taken back. `words` and `has_own_buttons` have the same
+    and is gone settles nothing, either: it was lifted or taken back. An invalid play that was withdrawn stays so, even
+    if the answer makes it valid: its tiles may have been taken back. `words` and `has_own_buttons` have the same
     meaning as in `answer_deferred_question`.
     """
     for number in [question.number for question in find_open_questions(game)]:
         question = find_open_question(game, number)  # an answer to an earlier question may have changed it
         answer = None if question is None else _find_settled_answer(game, question, reading, history)
-        if answer is not None:
+        if question is not None and answer is not None:
             with suppress(NotationError, RulesError):  # the question stays open for the players
-                game = answer_deferred_question(game, number, answer, words=words, has_own_buttons=has_own_buttons)
+                game = LateAnswers(game, question, has_own_buttons=has_own_buttons).apply(answer, words=words)
     return game
 
 

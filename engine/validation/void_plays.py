@@ -91,8 +91,24 @@ def restore_void_play(game: Game, events: Sequence[Event], words: WordList) -> t
     if not events or not all(_is_correction_before(event, withdrawal_number) for event in events):
         return tuple(events)
     restored = (TurnCorrected(withdrawal_number, None), *events)
-    play = game.push(*restored).state.played_turns[-1]
-    return restored if not find_invalid_words(play.words, game.tiles.letters, words) else tuple(events)
+    return restored if _is_last_play_valid(game.push(*restored), words) else tuple(events)
+
+
+def restore_void_play_after_answer(before: Game, after: Game, words: WordList) -> Game:
+    """Return the game after a late answer, without the last withdrawal if its play is valid after the answer.
+
+    `before` is the game before the answer. The last play may have been withdrawn because of the tile that the answer
+    corrects. Raises `RulesError`.
+    """
+    void, turns = find_void_turn(before, words), after.state.played_turns
+    if void is None or len(turns) < 2 or turns[-1].kind is not TurnKind.WITHDRAWN or turns[-2].play != void.play:
+        return after
+    restored = after.push(TurnCorrected(len(turns) - 1, None))
+    return restored if _is_last_play_valid(restored, words) else after
+
+
+def _is_last_play_valid(game: Game, words: WordList) -> bool:
+    return not find_invalid_words(game.state.played_turns[-1].words, game.tiles.letters, words)
 
 
 def _is_correction_before(event: Event, number: int) -> bool:

@@ -270,6 +270,47 @@ def test_late_answer_with_an_invalid_word_is_refused_if_a_later_correction_is_in
     assert settle_questions(game, reading, words=HARN_ONLY) == game
 
 
+def make_withdrawn_game() -> Game:
+    """Return a game in which a play after HARN, which may be HORN, was withdrawn because of the invalid HARNS."""
+    return play(VOID_GAME, "8F ....S").push(PlayWithdrawn(1))
+
+
+HORNS = frozenset({"HARN", "HORN", "HORNS"})
+
+
+def test_late_answer_restores_the_last_play_that_is_valid_after_it() -> None:
+    after = answer_deferred_question(make_withdrawn_game(), 1, 1, words=HORNS)
+    assert [(turn.kind, turn.word, turn.stands) for turn in after.turns] == [
+        ("play", "HORN", True),
+        ("play", "....S", True),
+    ]
+
+
+def test_late_answer_does_not_restore_a_play_that_is_still_invalid() -> None:
+    after = answer_deferred_question(make_withdrawn_game(), 1, 1, words=HORNS - {"HORNS"})
+    assert after.turns[-1].kind == "withdrawn"
+
+
+def test_late_answer_does_not_restore_a_play_that_a_later_turn_follows() -> None:
+    after = answer_deferred_question(make_withdrawn_game().push(Passed(0)), 1, 1, words=HORNS)
+    assert not after.turns[1].stands
+
+
+def test_late_answer_does_not_restore_a_play_that_was_valid_before() -> None:
+    after = answer_deferred_question(make_withdrawn_game(), 1, 1, words=HORNS | {"HARNS"})
+    assert not after.turns[1].stands
+
+
+def test_late_answer_that_stays_open_does_not_restore_a_play() -> None:
+    after = answer_deferred_question(make_withdrawn_game(), 1, 1, words=HORNS, stays_open=True)
+    assert after.turns[0].word == "HORN" and not after.turns[1].stands
+
+
+def test_reading_that_settles_a_question_does_not_restore_a_play_whose_tiles_are_gone() -> None:
+    after = settle_questions(make_withdrawn_game(), read_board("8F HORN"), words=HORNS)
+    assert after.turns[0].word == "HORN" and not after.turns[1].stands
+
+
 def choose_act(rng: random.Random, game: Game) -> Callable[[Game], Event]:
     """Return what happens next, as an event of whoever is to move or made the last play."""
     made, chance = random_play(game, rng), rng.random()
