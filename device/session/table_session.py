@@ -271,6 +271,8 @@ class TableSession(Closeable):
             if controller.clock_keeper:
                 controller.clock_keeper.stop(pressed)
             command.run(self._context)
+            if controller.has_game and controller.log.length != self.state.events:
+                self._turn_worker.stop()  # a capture that is not ready would undo what this command has recorded
             update_challenge_question(controller)
             self._background.check_removed_tiles()
         except CameraError as error:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError, make_refusal
 from device.session.open_question import OpenQuestion
+from device.session.snapshot import Phase
 from device.session.turns.turn_validation import find_next_question
 from engine.board import Square
 from engine.events import Event
@@ -22,6 +23,8 @@ def answer_question(controller: GameController, answer: int) -> bool:
     if open_question is None or not 0 <= answer < len(open_question.answers):
         raise make_refusal("nothing-asked")
     if open_question.question.offers_wait:
+        if answer == 0:
+            check_not_paused(controller)
         controller.open_question = None
         return answer == 0
     if open_question.stops_clock and answer == 0:
@@ -75,8 +78,18 @@ def find_squares_in_question(controller: GameController) -> frozenset[Square]:
     return frozenset(square for board in boards for square in boards[0].differences(board))
 
 
+def check_not_paused(controller: GameController) -> None:
+    """Raise `CommandRefusedError` during a pause, in which no picture is taken."""
+    if controller.phase is Phase.PAUSED:
+        raise make_refusal("paused")
+
+
 def discard_reading(controller: GameController) -> None:
-    """Close the open question and undo its turn, so that the board can be read again. Raises `CommandRefusedError`."""
+    """Close the open question and undo its turn, so that the board can be read again.
+
+    Raises `CommandRefusedError`, also during a pause.
+    """
+    check_not_paused(controller)
     open_question, controller.open_question = controller.open_question, None
     if open_question is not None and open_question.chosen_counts:
         controller.move_in_history(controller.log.undo)

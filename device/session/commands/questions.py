@@ -38,7 +38,7 @@ class AnswerQuestion(QuestionCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Apply the answer, or read the board again; refuse the command if no question with this answer is open."""
         if answer_question(context.controller, self.answer):
-            _read_board(context)
+            context.turn_recorder.take_turn()
 
 
 class DeferQuestion(QuestionCommand, frozen=True):
@@ -76,7 +76,7 @@ class ReadAgain(QuestionCommand, frozen=True):
         """
         _check_is_about_picture(context)
         discard_reading(context.controller)
-        _read_board(context)
+        context.turn_recorder.take_turn()
 
 
 class ReadAgainWithPicture(QuestionCommand, frozen=True):
@@ -96,8 +96,7 @@ class ReadAgainWithPicture(QuestionCommand, frozen=True):
         if context.phone_camera is None:
             raise make_refusal("own-camera")
         discard_reading(context.controller)
-        if context.controller.phase.in_play:
-            EndTurnWithPicture(self.picture).run(context)
+        EndTurnWithPicture(self.picture).run(context)
 
 
 def _check_is_about_picture(context: CommandContext) -> None:
@@ -105,12 +104,6 @@ def _check_is_about_picture(context: CommandContext) -> None:
     open_question = context.controller.open_question
     if open_question is None or open_question.reading is None:
         raise make_refusal("nothing-asked")
-
-
-def _read_board(context: CommandContext) -> None:
-    """Take another picture and record the turn, but not during a pause: the players then end the turn again."""
-    if context.controller.phase.in_play:
-        context.turn_recorder.take_turn()
 
 
 class AnswerDeferred(TableCommand, frozen=True):
@@ -194,7 +187,7 @@ class ChooseNextAnswer(QuestionCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Choose the next answer, or read the board again; refuse the command if no question is open."""
         if choose_next_answer(context.controller):
-            _read_board(context)
+            context.turn_recorder.take_turn()
 
 
 QUESTION_COMMANDS = (

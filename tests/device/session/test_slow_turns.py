@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from device.session.commands.games import StartGame
+from device.session.commands.games import Pause, StartGame
 from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer, DeferQuestion
+from device.session.commands.turn_corrections import CorrectTurn
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
@@ -222,3 +223,24 @@ def test_question_about_a_slow_turn_cannot_be_deferred(playing: TableSession, sl
         playing.submit(DeferQuestion()).result(PATIENCE_S)
     state = playing.submit(PassTurn()).result(PATIENCE_S)
     assert state.question is None and [turn.kind for turn in state.turns] == ["pass"]
+
+
+def test_correction_while_a_turn_is_read_is_not_undone_by_it(playing: TableSession, slow_table: SlowTable) -> None:
+    slow_table.is_slow = False
+    play(playing, slow_table, HORN)
+    slow_table.is_slow = True
+    slow_table.lay(HORN, FARM)
+    playing.submit(EndTurn()).result(PATIENCE_S)
+    playing.submit(CorrectTurn(1, score=40)).result(PATIENCE_S)
+    slow_table.is_slow = False
+    slow_table.released.set()
+    state = playing.submit(AnswerQuestion(WAIT)).result(PATIENCE_S)
+    assert [player.total for player in state.players] == [40, 9] and not state.notices
+
+
+def test_slow_turn_is_not_waited_for_during_a_pause(playing: TableSession, slow_table: SlowTable) -> None:
+    asked = end_turn(playing, slow_table).question
+    playing.submit(Pause()).result(PATIENCE_S)
+    with pytest.raises(CommandRefusedError) as refusal:
+        playing.submit(AnswerQuestion(WAIT)).result(PATIENCE_S)
+    assert refusal.value.key == "paused" and playing.state.question == asked
