@@ -20,6 +20,7 @@ from engine.board import Board, Square
 from engine.descriptions import describe_events
 from engine.events import (
     BlankNamed,
+    Challenged,
     ClockRead,
     Event,
     GameEnded,
@@ -70,11 +71,10 @@ class OpenQuestion:
         The `id` depends only on the texts and events. So it is the same after a restart, and after the panel has chosen
         an answer.
         """
-        is_about_turn = not self.stops_clock and not self.question.is_about_challenger
         contents = self.question.text, self.question.answers, self.question.squares, self.answers, self.deferred
         number = zlib.crc32(repr(contents).encode()) or 1
         lacks_picture = self.reading is not None and not any(map(self.asks_for_picture, range(len(self.answers))))
-        return replace(self.question, can_defer=is_about_turn, can_look_again=lacks_picture, id=number)
+        return replace(self.question, can_defer=not self.stops_clock, can_look_again=lacks_picture, id=number)
 
     def asks_for_picture(self, answer: int) -> bool:
         """Return True if the answer with the index `answer` means that the board is to be read again."""
@@ -82,10 +82,13 @@ class OpenQuestion:
 
     @property
     def is_deferrable(self) -> bool:
-        """True if the turn counts provisionally until the players answer, and the answers may change its score."""
+        """True if the turn counts provisionally until the players answer, and the answers may change the scores.
+
+        What the players choose about the words of a challenge is final.
+        """
         counts = self.chosen_counts and bool(self.answers[self.question.chosen])
-        has_one_score = self.question.is_about_pass or self.question.is_about_challenger
-        return counts and not self.stops_clock and not has_one_score
+        outcomes = {event.upheld for events in self.answers for event in events if isinstance(event, Challenged)}
+        return counts and not self.stops_clock and not self.question.is_about_pass and len(outcomes) < 2
 
     @property
     def is_challenge(self) -> bool:

@@ -159,14 +159,15 @@ def test_open_question_about_a_pass_becomes_a_notice_after_a_power_cut(table: Te
             assert values_of(notice.text) == (asked.text, asked.answers[0])
 
 
-def test_challenger_who_was_not_named_before_a_power_cut_is_told(table: TextTable, tmp_path: Path) -> None:
+def test_challenger_who_was_not_named_before_a_power_cut_can_be_named_later(table: TextTable, tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(replace(STARTED, players=("Anna", "Ben", "Cem")))).result(PATIENCE_S)
         play(session, table, HORN)
         session.submit(ChallengePlay()).result(PATIENCE_S)
         with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
-            (notice,) = restarted.submit(ResumeGame()).result(PATIENCE_S).notices
-            assert "For now, this counts: Ben. If it is wrong, undo it and press" in notice.text
+            (asked,) = restarted.submit(ResumeGame()).result(PATIENCE_S).open_questions
+            assert asked.question.answers == ("Ben.", "Cem.")
+            assert restarted.submit(AnswerDeferred(1, 1)).result(PATIENCE_S).turns[-1].by == 2
 
 
 def test_deferred_question_of_an_ended_game_is_answered_after_a_restart(table: TextTable, tmp_path: Path) -> None:
