@@ -6,7 +6,7 @@ A deferred question is an event of the game (`engine.events.QuestionDeferred`). 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from engine.board import Square
@@ -20,6 +20,7 @@ from engine.events import (
     SquareCorrected,
     TurnCorrected,
     TurnInserted,
+    filter_plays,
 )
 from engine.game import Game
 from engine.inference.evidence import face_of
@@ -72,28 +73,43 @@ def _follow_turns(game: Game, question: QuestionDeferred) -> tuple[dict[int, Tur
         if isinstance(event, TurnInserted):
             turns = {number + (number >= event.turn): turn for number, turn in turns.items()}
         elif isinstance(event, TurnCorrected):
-            is_corrected |= event.turn in turns and _is_answer(event, plays, before, question)
+            corrected = turns.get(event.turn)
+            is_corrected |= corrected is not None and _is_answer(event, corrected, plays, before, question)
             if event.event is None:
                 turns = {n - (n > event.turn): turn for n, turn in turns.items() if n != event.turn}
     return turns, is_corrected
 
 
 def _is_answer(
-    correction: TurnCorrected, plays: Sequence[Play | None], before: Game, question: QuestionDeferred
+    correction: TurnCorrected, turn: Turn, plays: Sequence[Play | None], before: Game, question: QuestionDeferred
 ) -> bool:
-    """Return True if a correction of one of the provisional `plays` answers the question about them.
+    """Return True if a correction of `turn`, one of the provisional `plays`, answers the question about them.
 
     A correction of only the player does not say what was played. Neither does one that adds tiles elsewhere: a later
     reading may have shown that they belong to the play. A correction of the tiles does not say who made the play, if
-    this is the question. `before` is the game before the plays.
+    this is the question, nor what is on the squares of another play. `before` is the game before the plays.
     """
+    disputed = find_disputed_squares(before, question.answers)
+    if not is_only_about_turn(turn, disputed, question.answers):
+        return False
     if not isinstance(correction.event, PlayMade):
         return True
-    play, disputed = correction.event.play, find_disputed_squares(before, question.answers)
+    play = correction.event.play
     if play in plays or not disputed:
         return False
     kept = [other for other in plays if other is not None and {*other.tiles} <= {*play.tiles}]
     return all({*play.squares}.difference(other.squares).intersection(disputed) for other in kept)
+
+
+def is_only_about_turn(turn: Turn, disputed: Collection[Square], answers: Sequence[Sequence[Event]]) -> bool:
+    """Return True if the disputed squares of a question belong to a turn, or to other plays in place of its play.
+
+    Such a play is among the answers and shares a square with the play of the turn. A turn that is no play may have been
+    any play.
+    """
+    own = {square for square, _ in turn.placements}
+    plays = [{*event.play.squares} for events in answers for event in filter_plays(events)]
+    return not own or own.union(*(play for play in plays if not own.isdisjoint(play))).issuperset(disputed)
 
 
 def find_new_names(game: Game, question: QuestionDeferred) -> Mapping[str, str]:

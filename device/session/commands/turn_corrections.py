@@ -18,7 +18,6 @@ from device.session.commands.base import (
     check_player,
     find_effect_without_tiles,
     is_challenge_open,
-    is_turn_unrecorded,
 )
 from device.session.messages import convert_engine_errors, make_refusal
 from device.session.phases import Transition
@@ -39,6 +38,7 @@ from engine.game import Game
 from engine.lexicon import WordList, find_deciding_words
 from engine.plays import Play
 from engine.state import CLOSING_KINDS, Turn, TurnKind
+from engine.validation.deferred_questions import is_only_about_turn
 from engine.validation.void_plays import find_void_turn
 
 
@@ -111,19 +111,24 @@ class CorrectTurn(TurnCommand, frozen=True):
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
         """Return `CLOSE` if this correction answers the open question about a turn that the last press has recorded.
 
-        A correction of the score answers no question. One of the player does not say which tiles were placed. During a
-        challenge, return `KEEP` unless the turn is no play any more.
+        A correction of the score answers no question. One of the player does not say which tiles were placed, and one
+        of the tiles does not say what is on the squares of other plays. During a challenge, return `KEEP` unless the
+        turn is no play any more.
         """
         if self == CorrectTurn(self.number, score=self.score):
             return find_effect_without_tiles(context)
         if is_challenge_open(context) and self.kind in ("", "play"):
             return QuestionEffect.KEEP
-        before = context.controller.log.game_before_last_press
+        controller, open_question = context.controller, context.controller.open_question
+        before, disputed = controller.log.game_before_last_press, find_squares_in_question(controller)
         is_earlier_turn = before is not None and self.number <= len(before.turns)
-        is_play_kept = not (self.kind or self.at or self.word or self.count)
-        is_about_tiles = self.player is None or bool(find_squares_in_question(context.controller))
-        is_unanswered = is_earlier_turn or (is_play_kept and is_about_tiles)
-        return QuestionEffect.DEFER if is_unanswered or is_turn_unrecorded(context) else QuestionEffect.CLOSE
+        if open_question is None or is_earlier_turn or not open_question.chosen_counts:
+            return QuestionEffect.DEFER
+        if not (self.kind or self.at or self.word or self.count):
+            return QuestionEffect.DEFER if self.player is None or disputed else QuestionEffect.CLOSE
+        turns = controller.game.turns[self.number - 1 : self.number]  # the command itself refuses a wrong number
+        is_answer = all(is_only_about_turn(turn, disputed, open_question.answers) for turn in turns)
+        return QuestionEffect.CLOSE if is_answer else QuestionEffect.DEFER
 
     def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:
         """Return the events that correct the turn, its score, or both. Raises `CommandRefusedError`."""
