@@ -38,9 +38,11 @@ def withdraw_void_plays(
     """Return the events with a withdrawal after each play that has invalid words, and a list of these plays.
 
     Only plays that the events add or change are withdrawn: players may have decided that an earlier invalid play
-    counts. A play is also kept if a later play among the events would be illegal without its tiles. `game` is the game
-    before the events, `words` the agreed word list. Raises `RulesError`, `NotationError`.
+    counts, which removes its withdrawal. A play is also kept if a later play among the events would be illegal without
+    its tiles. `game` is the game before the events, `words` the agreed word list. Raises `RulesError`, `NotationError`.
     """
+    if _is_decision(game, events):
+        return tuple(events), ()
     recorded: list[Event] = []
     found: list[VoidPlay] = []
     parts = list(_split_into_turns(events))
@@ -109,6 +111,13 @@ def restore_void_play_after_answer(before: Game, after: Game, words: WordList) -
 
 def _is_last_play_valid(game: Game, words: WordList) -> bool:
     return not find_invalid_words(game.state.played_turns[-1].words, game.tiles.letters, words)
+
+
+def _is_decision(game: Game, events: Sequence[Event]) -> bool:
+    """Return True if the only event removes a withdrawal: the players have decided that the play counts."""
+    if len(events) != 1 or not isinstance(events[0], TurnCorrected) or events[0].event is not None:
+        return False
+    return any(turn.number == events[0].turn and turn.kind is TurnKind.WITHDRAWN for turn in game.turns)
 
 
 def _is_correction_before(event: Event, number: int) -> bool:

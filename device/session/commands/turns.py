@@ -42,7 +42,7 @@ from device.session.snapshot import Phase
 from device.session.turns.turn_capture import AdvanceCapture
 from device.session.turns.turn_validation import decide
 from engine.board import SQUARES
-from engine.events import Challenged, Exchanged, Passed, PlayWithdrawn
+from engine.events import Challenged, Exchanged, Passed, PlayWithdrawn, TurnCorrected
 from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import find_deciding_words
@@ -268,11 +268,9 @@ class DecideChallenge(TableCommand, frozen=True):
 
         Raises `CommandRefusedError` while a play is not recorded because its question is open.
         """
-        is_restored = not self.upheld and context.controller.game.rules.challenge is ChallengeRule.VOID
-        if is_restored or is_challenge_open(context):
-            return QuestionEffect.CLOSE
         check_no_play_waits(context)
-        return QuestionEffect.DEFER
+        is_restored = not self.upheld and context.controller.game.rules.challenge is ChallengeRule.VOID
+        return QuestionEffect.CLOSE if is_restored or is_challenge_open(context) else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Record the outcome; refuse the command unless the last turn is a play or the outcome of a challenge."""
@@ -308,10 +306,9 @@ def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
         words = ", ".join(word.word for word in last.words)
         controller.show_notice("take-off", game.players[last.player], words)
         return
-    before = controller.log.game_before_last_press
-    if is_invalid or before is None or not isinstance(game.events[-1], PlayWithdrawn):
+    if is_invalid or last is None or last.kind is not TurnKind.WITHDRAWN:
         raise make_refusal("nothing-to-challenge")
-    controller.replace_last_press(game.events[len(before.events) : -1])
+    controller.commit_events([TurnCorrected(last.number, None)])
 
 
 TURN_COMMANDS = (
