@@ -94,6 +94,8 @@ class CorrectSquare(TableCommand, frozen=True):
         turn = None if game.board[square] else find_overlooked_turn(game.state, square)
         corrected = SquareCorrected(square, tile, turn, told=True)
         if tile is not None and may_be_taken_blank(game, square, tile):
+            if is_challenge_open(context):
+                raise make_refusal("answer-first")  # its question would take the place of the challenge
             ask_about_taken_blank(controller, corrected, tile)
         else:
             controller.commit_entered_events([corrected])

@@ -22,6 +22,7 @@ from device.session.commands.base import (
     Symbol,
     TableCommand,
     check_no_play_waits,
+    is_turn_unrecorded,
     parse_board,
     parse_rack,
 )
@@ -48,9 +49,12 @@ class DrawFirst(TableCommand, frozen=True):
     transition = Transition.DRAW
     operation_id = "draw_first"
     schema_name = "DrawOrder"
-    question_effect = QuestionEffect.CLOSE
 
     letters: Annotated[tuple[Symbol, ...], Meta(max_length=MAX_PLAYERS)]
+
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `DEFER` if nothing is recorded before the open question is answered, otherwise `CLOSE`."""
+        return QuestionEffect.DEFER if is_turn_unrecorded(context) else QuestionEffect.CLOSE
 
     def run(self, context: CommandContext) -> None:
         """Record the draw; refuse the command unless there is exactly one tile for each player who has to draw."""
@@ -182,7 +186,13 @@ class Redo(TableCommand, frozen=True):
     name = "redo"
     transition = Transition.REDO
     operation_id = "redo"
-    question_effect = QuestionEffect.CLOSE  # the redo would remove the event that defers it
+
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `CLOSE`, or `DEFER` if nothing is recorded before the open question is answered.
+
+        The redo would remove the event that defers a question.
+        """
+        return QuestionEffect.DEFER if is_turn_unrecorded(context) else QuestionEffect.CLOSE
 
     def run(self, context: CommandContext) -> None:
         """Redo the press that was undone last; refuse the command if there is no press to redo."""
@@ -201,11 +211,10 @@ class EndGame(TableCommand, frozen=True):
 
         Raises `CommandRefusedError` while a play is not recorded because another question is open.
         """
-        open_question = context.controller.open_question
-        if open_question is not None and not open_question.chosen_counts and open_question.offers_end:
-            return QuestionEffect.CLOSE
-        check_no_play_waits(context)
-        return QuestionEffect.DEFER
+        effect = _find_effect_of_end(context)
+        if effect is QuestionEffect.DEFER:
+            check_no_play_waits(context)
+        return effect
 
     def run(self, context: CommandContext) -> None:
         """Record the end of the game; the snapshot then names the players whose racks are not known.
@@ -235,6 +244,10 @@ class StartGame(TableCommand, frozen=True):
     words: WordList | EllipsisType | None = ...
     colours: tuple[str, ...] = ()
 
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `CLOSE` if the open question is whether the game is over, otherwise `DEFER`."""
+        return _find_effect_of_end(context)
+
     def run(self, context: CommandContext) -> None:
         """Start the game and let the camera adjust to the board."""
         _leave_game(context)
@@ -253,6 +266,10 @@ class PlayAgain(TableCommand, frozen=True):
 
     default: GameStarted
     words_for: Callable[[GameStarted], WordList | None] | None = None
+
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `CLOSE` if the open question is whether the game is over, otherwise `DEFER`."""
+        return _find_effect_of_end(context)
 
     def run(self, context: CommandContext) -> None:
         """Start the game and let the camera adjust to the board."""
@@ -315,6 +332,13 @@ class ResumeGame(TableCommand, frozen=True):
 
     def _find_words(self, controller: GameController, log: GameLog) -> WordList | None:
         return self.words_for(log.game.start_event) if self.words_for else controller.words
+
+
+def _find_effect_of_end(context: CommandContext) -> QuestionEffect:
+    """Return what the end of a game does to the open question: `CLOSE` if it asks about the end, otherwise `DEFER`."""
+    open_question = context.controller.open_question
+    is_answer = open_question is not None and not open_question.chosen_counts and open_question.offers_end
+    return QuestionEffect.CLOSE if is_answer else QuestionEffect.DEFER
 
 
 def _leave_game(context: CommandContext) -> None:
