@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from pathlib import Path
 from device.storage.database import MEMORY, open_read_only
 from device.storage.errors import StoreError
 from device.storage.schema import STORE_SCHEMA
-from device.storage.store import TABLE_NOTES, EventBody, GameStore, StoredEvent, StoredPicture
+from device.storage.store import TABLE_NOTES, EventBody, GameStore, StoredEvent, StoredGame, StoredPicture
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +55,8 @@ class FallbackStore(GameStore):
         self._now = now
         self._open_file = open_file or (lambda: GameStore(own_path))
         self._next_attempt = float("-inf")
+        self._file_lock = threading.Lock()
+        """Held while the file is written: turns and imports come from different threads."""
         self._file_store: GameStore | None = None
         """The store in the file, as soon as it could be opened."""
         self._saved: dict[int, _SavedGame] = {}
@@ -63,9 +66,18 @@ class FallbackStore(GameStore):
         except (sqlite3.Error, OSError, StoreError) as error:
             _log.warning("the games in %s cannot be read: %s", own_path, error)
 
-    def begin_game(self, first: EventBody) -> int:
-        """Add a game; see `GameStore.begin_game`."""
-        game = super().begin_game(first)
+    def add_game(
+        self,
+        started: float,
+        events: Sequence[StoredEvent],
+        pictures: Iterable[StoredPicture],
+        notes: Mapping[str, str] | None = None,
+        *,
+        imported: bool = True,
+        damaged: bool = False,
+    ) -> int:
+        """Add a game; see `GameStore.add_game`. `begin_game` calls this method, too."""
+        game = super().add_game(started, events, pictures, notes, imported=imported, damaged=damaged)
         self._save_games()
         return game
 
@@ -79,10 +91,11 @@ class FallbackStore(GameStore):
 
     def delete_game(self, game: int) -> None:
         """Delete a game also in the file. Raises `StoreError` if this fails, because the game would return."""
-        if self._find_saved(game).length:
-            self._file_store = self._file_store or self._open_file()
-            if self._is_in_file(self._file_store, game):
-                self._file_store.delete_game(self._find_saved(game).number)
+        with self._file_lock:
+            if self._find_saved(game).length:
+                self._file_store = self._file_store or self._open_file()
+                if self._is_in_file(self._file_store, game):
+                    self._file_store.delete_game(self._find_saved(game).number)
         super().delete_game(game)
 
     def close(self) -> None:
@@ -109,9 +122,9 @@ class FallbackStore(GameStore):
         self._check_games()
         self._saved = {game.id: _SavedGame(game.id, game.length) for game in self.list_games()}
 
-    def _find_unsaved_games(self) -> list[int]:
-        """Return the numbers of the games with events that are not in the file, oldest first."""
-        return [game.id for game in reversed(self.list_games()) if game.length > self._find_saved(game.id).length]
+    def _find_unsaved_games(self) -> list[StoredGame]:
+        """Return the games with events that are not in the file, oldest first."""
+        return [game for game in reversed(self.list_games()) if game.length > self._find_saved(game.id).length]
 
     def _find_saved(self, game: int) -> _SavedGame:
         return self._saved.get(game, _SavedGame())
@@ -123,40 +136,41 @@ class FallbackStore(GameStore):
 
     def _save_games(self) -> bool:
         """Save all new events in the file, unless the last attempt failed recently; return True if all are saved."""
-        if self._now() < self._next_attempt:
-            return False
-        try:
-            self._file_store = self._file_store or self._open_file()
-            for game in self._find_unsaved_games():
-                self._save_game(self._file_store, game)
-        except StoreError as error:
-            self._next_attempt = self._now() + RETRY_INTERVAL_S
-            _log.warning("the games in memory are not saved: %s", error)
-            return False
-        return True
+        with self._file_lock:
+            if self._now() < self._next_attempt:
+                return False
+            try:
+                self._file_store = self._file_store or self._open_file()
+                for game in self._find_unsaved_games():
+                    self._save_game(self._file_store, game)
+            except StoreError as error:
+                self._next_attempt = self._now() + RETRY_INTERVAL_S
+                _log.warning("the games in memory are not saved: %s", error)
+                return False
+            return True
 
-    def _save_game(self, file_store: GameStore, game: int) -> None:
+    def _save_game(self, file_store: GameStore, game: StoredGame) -> None:
         """Save the new events and pictures of a game in `file_store`, the store in the file.
 
         All notes and the colours of the players are saved, too. Raises `StoreError`.
         """
-        events = self.read_events(game)
-        saved = self._find_saved(game)
-        is_continued = self._is_in_file(file_store, game)
+        events = self.read_events(game.id)
+        saved = self._find_saved(game.id)
+        is_continued = self._is_in_file(file_store, game.id)
         # A game that another program has changed is saved as a further game.
         first_new = saved.length if is_continued else 0
         pictures = [
             StoredPicture(event, kind, jpeg)
-            for event, kind in self.list_pictures(game)
-            if event >= first_new and (jpeg := self.read_picture(game, event, kind))
+            for event, kind in self.list_pictures(game.id)
+            if event >= first_new and (jpeg := self.read_picture(game.id, event, kind))
         ]
         if is_continued:
             number = saved.number
             file_store.add_events(number, events[first_new:], pictures)
         else:
-            number = file_store.add_game(events[0].time, events, pictures, imported=False)
-        self._saved[game] = _SavedGame(number, len(events))
-        for name, text in self.read_game_notes(game).items():
+            number = file_store.add_game(game.started, events, pictures, imported=game.imported)
+        self._saved[game.id] = _SavedGame(number, len(events))
+        for name, text in self.read_game_notes(game.id).items():
             file_store.save_note(number, name, text)
         for name, text in self.read_game_notes(TABLE_NOTES).items():
             file_store.save_note(TABLE_NOTES, name, text)

@@ -10,7 +10,7 @@ import pytest
 from device.storage.errors import StoreReadOnlyError, make_read_only_error
 from device.storage.fallback import RETRY_INTERVAL_S, FallbackStore
 from device.storage.recovery import open_store
-from device.storage.store import GameStore
+from device.storage.store import GameStore, StoredEvent
 
 STARTED = {"kind": "started", "players": ["Anna", "Ben"]}
 PASS = {"kind": "pass", "player": 0}
@@ -121,3 +121,15 @@ def test_game_is_deleted_in_the_file_or_not_at_all(path: Path, disk: Disk) -> No
         store.delete_game(1)
     with GameStore(path) as own:
         assert [game.id for game in own.list_games()] == [2]
+
+
+def test_imported_game_is_saved_as_an_import_at_once(path: Path, disk: Disk) -> None:
+    imported = [StoredEvent(0, 500.0, {"kind": "started", "players": ["Xaver", "Yvonne"]})]
+    disk.is_read_only = True
+    store = FallbackStore(path, disk.now)
+    disk.is_read_only = False
+    store.add_game(400.0, imported, ())
+    with GameStore(path, is_owner=False) as own:  # as after a power cut
+        newest = own.list_games()[0]
+        assert (newest.players, newest.started, newest.imported) == (("Xaver", "Yvonne"), 400.0, True)
+    store.close()
