@@ -272,7 +272,7 @@ def determine_outcome(state: State) -> Outcome | None:
         if turn.kind is TurnKind.ENDRACK:
             before[turn.player] -= turn.score
     lines = state.rules.finish_lines(len(state.players)) or (0,) * len(state.players)
-    scores = [(total - line, score) for total, score, line in zip(state.totals, before, lines, strict=True)]
+    scores = [(total - line, score - line) for total, score, line in zip(state.totals, before, lines, strict=True)]
     seats = _find_finishers(state, lines) or tuple(range(len(scores)))
     winners = tuple(seat for seat in seats if scores[seat] == max(scores[other] for other in seats))
     return Outcome(state.end_reason, winners, state.totals, tuple(before))

@@ -66,6 +66,12 @@ def test_finish_line_with_the_round_finished_is_won_by_the_most_points_above_the
     assert end(game) == (0,)
 
 
+def test_finish_line_with_mixed_levels_is_a_draw_after_equal_points_above_the_lines() -> None:
+    levels = (FinishLineLevel.BEGINNER, FinishLineLevel.EXPERT)
+    game = play(new_game(replace(BEGINNERS, finish_line=levels, finish_round=True)), "8F HORN", "H6 FA.M")
+    assert end(game.push(ScoreCorrected(0, 75), ScoreCorrected(1, 205))) == (0, 1)
+
+
 def test_finish_line_with_the_round_finished_has_each_winner_once() -> None:
     game = play(new_game(replace(BEGINNERS, finish_round=True)), "8B QUARTER").push(Challenged(1, upheld=False))
     assert end(game) == (0,)
