@@ -226,6 +226,7 @@ class _Reader:
         """
         self.first_event_line = self.first_event_line or number
         nick, colon, event = (part.strip() for part in line[1:].partition(":"))
+        nick = nick.lstrip(_EDITED_MARK) if line.startswith("> ") else nick
         if not colon or not nick:
             self.add_problem(
                 number,
@@ -244,8 +245,7 @@ class _Reader:
             self.add_problem(
                 number, f"This event comes after the racks at the end of the game (line {self.first_rack_line})."
             )
-        written = nick.lstrip(_EDITED_MARK) if line.startswith("> ") else nick
-        self.entries.append((written, replace(entry, line=number)))
+        self.entries.append((nick, replace(entry, line=number)))
 
     # Result
 

@@ -215,6 +215,7 @@ def test_a_total_with_a_typographic_minus_is_read() -> None:
         (">A:", "There is nothing after the name of the player."),
         (">: AT 8H AT +4 4", "'>: AT 8H AT +4 4' does not name a player."),
         (">A AT 8H AT +4 4", "'>A AT 8H AT +4 4' does not name a player."),
+        ("> ✏: 8F HORN +14 14", "'> ✏: 8F HORN +14 14' does not name a player."),
     ],
 )
 def test_a_broken_event_is_named_by_line_and_left_out(line: str, reason: str) -> None:
