@@ -58,6 +58,11 @@ def parse_changes(note: str, tiles: TileSet) -> list[TileChange]:
     return [TileChange(kinds[text], placement) for text, placement in _parse_marks(note, tiles) if text in kinds]
 
 
+def has_marks(note: str) -> bool:
+    """Return True if a note has marks of `format_rearranged` or `format_change`."""
+    return _MARKS.search(note) is not None
+
+
 def _format_marks(placements: Iterable[Placement], tiles: TileSet) -> str:
     return "".join(f" {square_name(square)}={tiles.text(tile)}" for square, tile in placements)
 

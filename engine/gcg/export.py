@@ -12,7 +12,7 @@ from engine.ending import find_known_racks
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, BlankTaken, RecordImported, TileRecycled
 from engine.game import Game
-from engine.gcg.changes import TileChange, format_change, format_rearranged
+from engine.gcg.changes import TileChange, format_change, format_rearranged, has_marks
 from engine.gcg.edition import TILE_SET_BY_DISTRIBUTION, bracket_tiles, describe_variants
 from engine.gcg.reader import parse_gcg
 from engine.gcg.record import Entry, Player, Pragma, Record
@@ -115,7 +115,8 @@ def _build_entries(game: Game, assumed: Collection[Square]) -> list[Entry]:
 def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record:
     """Return the record with the headers, racks and notes of the file that the game was imported from.
 
-    If a player deleted or corrected an event after the import, the rack and the notes of this event are left out.
+    If a player deleted or corrected an event after the import, the rack and the notes of this event are left out. So
+    are notes that change tiles: those of the game as it is now are in `record`.
     """
     entries: list[Entry] = []
     start, bracketed = 0, bracket_tiles(imported, tiles)
@@ -125,9 +126,9 @@ def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record
             is_same = other.position == entry.position or other.score == entry.score  # 14M and N14 may be one play
             if is_same and (other.player, other.kind) == (entry.player, entry.kind):
                 rack = _normalise_rack(bracketed.entries[index].rack, tiles) or entry.rack
-                note = "\n".join(line for line in other.note.split("\n") if line != END_NOTE)
-                new_note = "" if entry.note in note else entry.note
-                entry, start = replace(entry, rack=rack, note=f"{note}\n{new_note}".strip()), index + 1
+                kept = [line for line in other.note.split("\n") if line != END_NOTE and not has_marks(line)]
+                added = [line for line in entry.note.split("\n") if line not in kept]
+                entry, start = replace(entry, rack=rack, note="\n".join((*kept, *added)).strip()), index + 1
                 break
         entries.append(entry)
     imported_pragmas = [pragma for pragma in imported.pragmas if pragma.name not in _GENERATED_PRAGMAS]

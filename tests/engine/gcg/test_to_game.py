@@ -384,6 +384,26 @@ def test_recycled_tile_that_is_corrected_to_the_tile_before_is_written() -> None
     assert write_and_read(game).board == game.board
 
 
+def import_with_title(exported: Game) -> Game:
+    """Return a game after its export and import with a title, so that it keeps the lines of the file."""
+    return build_game(parse_gcg("#title Club\n" + format_gcg(build_record(exported))))
+
+
+def test_recycled_tile_that_is_deleted_after_an_import_is_not_written() -> None:
+    imported = import_with_title(recycle_tile())
+    assert imported.board[parse_square("F8")] == Tile("B")
+    game = imported.push(TurnCorrected(1, None))
+    assert write_and_read(game).board == game.board
+
+
+def test_recycled_tile_in_an_imported_file_is_written_once_with_the_other_notes() -> None:
+    imported = import_with_title(recycle_tile(ScoreCorrected(0, 15)))
+    assert build_record(imported).entries[0].note.splitlines() == [
+        "by the rules +14",
+        "then took a tile of the board for one of the rack: F8=B",
+    ]
+
+
 @needs_games
 @pytest.mark.parametrize("path", RECORDED[::12], ids=lambda path: path.stem)
 def test_recorded_games_keep_racks_and_notes(path: Path) -> None:
