@@ -1,6 +1,6 @@
 """The store in memory that the table uses while the file of its store cannot be written.
 
-If the games of the file can be read, they are copied to memory, so that an unfinished game can be continued. New events
+If the games of the file can be read, they are copied to memory, so that an unfinished game can be continued. Changes
 are saved in the file as soon as it can be written.
 """
 
@@ -40,8 +40,8 @@ class _SavedGame:
 class FallbackStore(GameStore):
     """A store in memory for the games of a file that cannot be written.
 
-    After each turn, and when the store is closed, it tries to save the new events in the file, which `open_file` opens.
-    `now` is a clock in seconds.
+    After each change, and when the store is closed, it tries to save the changes in the file, which `open_file` opens.
+    The notes of `save_notes` are not saved, because they can be computed again. `now` is a clock in seconds.
     """
 
     def __init__(
@@ -56,11 +56,15 @@ class FallbackStore(GameStore):
         self._open_file = open_file or (lambda: GameStore(own_path))
         self._next_attempt = float("-inf")
         self._file_lock = threading.Lock()
-        """Held while the file is written: turns and imports come from different threads."""
+        """Held while the file is written: turns, imports and comments come from different threads."""
         self._file_store: GameStore | None = None
         """The store in the file, as soon as it could be opened."""
         self._saved: dict[int, _SavedGame] = {}
         """The saved games by their number in memory."""
+        self._unsaved_notes: set[tuple[int, str]] = set()
+        """The game numbers (in memory) and names of the notes that have changed since they were saved."""
+        self._unsaved_player_changes: list[Callable[[GameStore], None]] = []
+        """Functions that make the changes of the list of players in the file, oldest first."""
         try:
             self._load_games()
         except (sqlite3.Error, OSError, StoreError) as error:
@@ -78,7 +82,7 @@ class FallbackStore(GameStore):
     ) -> int:
         """Add a game; see `GameStore.add_game`. `begin_game` calls this method, too."""
         game = super().add_game(started, events, pictures, notes, imported=imported, damaged=damaged)
-        self._save_games()
+        self._save_changes()
         return game
 
     def append_events(
@@ -86,7 +90,7 @@ class FallbackStore(GameStore):
     ) -> tuple[StoredEvent, ...]:
         """Append events to a game; see `GameStore.append_events`."""
         events = super().append_events(game, bodies, pictures)
-        self._save_games()
+        self._save_changes()
         return events
 
     def delete_game(self, game: int) -> None:
@@ -98,10 +102,27 @@ class FallbackStore(GameStore):
                     self._file_store.delete_game(self._find_saved(game).number)
         super().delete_game(game)
 
+    def save_note(self, game: int, name: str, text: str) -> None:
+        """Save a note; see `GameStore.save_note`."""
+        super().save_note(game, name, text)
+        with self._file_lock:
+            self._unsaved_notes.add((game, name))
+        self._save_changes()
+
+    def save_colour(self, name: str, colour: str) -> None:
+        """Save a player's colour; see `GameStore.save_colour`."""
+        super().save_colour(name, colour)
+        self._save_player_change(lambda file_store: file_store.save_colour(name, colour))
+
+    def rename_player(self, before: str, after: str) -> None:
+        """Rename a player in the list of players; see `GameStore.rename_player`."""
+        super().rename_player(before, after)
+        self._save_player_change(lambda file_store: file_store.rename_player(before, after))
+
     def close(self) -> None:
-        """Save the games in the file, then close this store."""
+        """Save the changes in the file, then close this store."""
         self._next_attempt = float("-inf")
-        if self._find_unsaved_games() and not self._save_games():
+        if not self._save_changes() and self._find_unsaved_games():
             _log.error("what was played in memory is lost")
         if self._file_store:
             self._file_store.close()
@@ -134,15 +155,27 @@ class FallbackStore(GameStore):
         saved = self._find_saved(game)
         return saved.length > 0 and file_store.read_events(saved.number) == self.read_events(game)[: saved.length]
 
-    def _save_games(self) -> bool:
-        """Save all new events in the file, unless the last attempt failed recently; return True if all are saved."""
+    def _save_player_change(self, change: Callable[[GameStore], None]) -> None:
+        """Save a change of the list of players, which `change` makes in the file."""
         with self._file_lock:
+            self._unsaved_player_changes.append(change)
+        self._save_changes()
+
+    def _save_changes(self) -> bool:
+        """Save all changes in the file, unless the last attempt failed recently; return True if all are saved."""
+        with self._file_lock:
+            if not (self._find_unsaved_games() or self._unsaved_notes or self._unsaved_player_changes):
+                return True
             if self._now() < self._next_attempt:
                 return False
             try:
                 self._file_store = self._file_store or self._open_file()
                 for game in self._find_unsaved_games():
                     self._save_game(self._file_store, game)
+                self._save_unsaved_notes(self._file_store)
+                while self._unsaved_player_changes:
+                    self._unsaved_player_changes[0](self._file_store)
+                    del self._unsaved_player_changes[0]
             except StoreError as error:
                 self._next_attempt = self._now() + RETRY_INTERVAL_S
                 _log.warning("the games in memory are not saved: %s", error)
@@ -150,10 +183,7 @@ class FallbackStore(GameStore):
             return True
 
     def _save_game(self, file_store: GameStore, game: StoredGame) -> None:
-        """Save the new events and pictures of a game in `file_store`, the store in the file.
-
-        All notes and the colours of the players are saved, too. Raises `StoreError`.
-        """
+        """Save the new events and pictures of a game in `file_store`, the store in the file. Raises `StoreError`."""
         events = self.read_events(game.id)
         saved = self._find_saved(game.id)
         is_continued = self._is_in_file(file_store, game.id)
@@ -168,12 +198,19 @@ class FallbackStore(GameStore):
             number = saved.number
             file_store.add_events(number, events[first_new:], pictures)
         else:
-            number = file_store.add_game(game.started, events, pictures, imported=game.imported)
+            notes = self.read_game_notes(game.id)
+            number = file_store.add_game(game.started, events, pictures, notes, imported=game.imported)
         self._saved[game.id] = _SavedGame(number, len(events))
-        for name, text in self.read_game_notes(game.id).items():
-            file_store.save_note(number, name, text)
-        for name, text in self.read_game_notes(TABLE_NOTES).items():
-            file_store.save_note(TABLE_NOTES, name, text)
-        for name, colour in self.list_players():
-            if colour:
-                file_store.save_colour(name, colour)
+
+    def _save_unsaved_notes(self, file_store: GameStore) -> None:
+        """Save the changed notes in `file_store`, the store in the file. Raises `StoreError`.
+
+        A note of a game that was deleted, or that another program has changed in the file, is not saved.
+        """
+        for game, name in sorted(self._unsaved_notes):
+            text = self.read_note(game, name)
+            if text is not None and game == TABLE_NOTES:
+                file_store.save_note(TABLE_NOTES, name, text)
+            elif text is not None and self._is_in_file(file_store, game):
+                file_store.save_note(self._find_saved(game).number, name, text)
+            self._unsaved_notes.remove((game, name))

@@ -10,7 +10,7 @@ import pytest
 from device.storage.errors import StoreReadOnlyError, make_read_only_error
 from device.storage.fallback import RETRY_INTERVAL_S, FallbackStore
 from device.storage.recovery import open_store
-from device.storage.store import GameStore, StoredEvent
+from device.storage.store import TABLE_NOTES, GameStore, StoredEvent
 
 STARTED = {"kind": "started", "players": ["Anna", "Ben"]}
 PASS = {"kind": "pass", "player": 0}
@@ -133,3 +133,48 @@ def test_imported_game_is_saved_as_an_import_at_once(path: Path, disk: Disk) -> 
         newest = own.list_games()[0]
         assert (newest.players, newest.started, newest.imported) == (("Xaver", "Yvonne"), 400.0, True)
     store.close()
+
+
+def test_notes_without_new_events_are_saved(path: Path, disk: Disk) -> None:
+    disk.is_read_only = True
+    with FallbackStore(path, disk.now) as store:
+        store.save_note(1, "comment", "a fine game")
+        store.save_note(TABLE_NOTES, "corners", "10,10")
+        disk.is_read_only = False
+    with GameStore(path) as own:
+        assert own.read_game_notes(1) == {"comment": "a fine game"} and own.read_note(TABLE_NOTES, "corners") == "10,10"
+
+
+def test_note_is_saved_at_once_if_the_file_can_be_written(path: Path, disk: Disk) -> None:
+    disk.is_read_only = True
+    store = FallbackStore(path, disk.now)
+    game = store.begin_game(STARTED)
+    disk.is_read_only = False
+    disk.time_s += RETRY_INTERVAL_S
+    store.save_note(game, "clock", "paused")
+    with GameStore(path, is_owner=False) as own:  # as after a power cut
+        assert own.read_note(game, "clock") == "paused"
+    store.close()
+
+
+def test_note_of_a_game_that_was_changed_meanwhile_is_not_saved(path: Path, disk: Disk) -> None:
+    disk.is_read_only = True
+    with FallbackStore(path, disk.now) as store:
+        store.save_note(1, "comment", "a fine game")
+        disk.is_read_only = False
+        with GameStore(path) as other:
+            other.delete_game(1)
+    with GameStore(path) as own:
+        assert [game.id for game in own.list_games()] == [2] and not own.read_game_notes(1)
+
+
+def test_colours_and_names_of_players_are_saved(path: Path, disk: Disk) -> None:
+    disk.is_read_only = True
+    with FallbackStore(path, disk.now) as store:
+        store.save_colour("Anna", "red")
+        store.rename_player("Anna", "Anne")
+        store.begin_game({"kind": "started", "players": ["Cleo", "Ben"]})
+        store.rename_player("Cleo", "Chloe")
+        disk.is_read_only = False
+    with GameStore(path) as own:
+        assert sorted(own.list_players()) == [("Anne", "red"), ("Ben", ""), ("Chloe", "")]
