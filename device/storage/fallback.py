@@ -96,11 +96,15 @@ class FallbackStore(GameStore):
     def delete_game(self, game: int) -> None:
         """Delete a game also in the file. Raises `StoreError` if this fails, because the game would return."""
         with self._file_lock:
-            if self._find_saved(game).length:
-                self._file_store = self._file_store or self._open_file()
-                if self._is_in_file(self._file_store, game):
-                    self._file_store.delete_game(self._find_saved(game).number)
+            if self._find_saved(game).length and self._is_in_file(file_store := self._get_file_store(), game):
+                file_store.delete_game(self._find_saved(game).number)
         super().delete_game(game)
+
+    def delete_pictures(self) -> None:
+        """Delete all pictures also in the file. Raises `StoreError` if this fails; then no picture is deleted."""
+        with self._file_lock:
+            self._get_file_store().delete_pictures()
+            super().delete_pictures()
 
     def save_note(self, game: int, name: str, text: str) -> None:
         """Save a note; see `GameStore.save_note`."""
@@ -143,6 +147,11 @@ class FallbackStore(GameStore):
         self._check_games()
         self._saved = {game.id: _SavedGame(game.id, game.length) for game in self.list_games()}
 
+    def _get_file_store(self) -> GameStore:
+        """Return the store in the file; open it if it is not open yet. Raises `StoreError`."""
+        self._file_store = self._file_store or self._open_file()
+        return self._file_store
+
     def _find_unsaved_games(self) -> list[StoredGame]:
         """Return the games with events that are not in the file, oldest first."""
         return [game for game in reversed(self.list_games()) if game.length > self._find_saved(game.id).length]
@@ -169,12 +178,12 @@ class FallbackStore(GameStore):
             if self._now() < self._next_attempt:
                 return False
             try:
-                self._file_store = self._file_store or self._open_file()
+                file_store = self._get_file_store()
                 for game in self._find_unsaved_games():
-                    self._save_game(self._file_store, game)
-                self._save_unsaved_notes(self._file_store)
+                    self._save_game(file_store, game)
+                self._save_unsaved_notes(file_store)
                 while self._unsaved_player_changes:
-                    self._unsaved_player_changes[0](self._file_store)
+                    self._unsaved_player_changes[0](file_store)
                     del self._unsaved_player_changes[0]
             except StoreError as error:
                 self._next_attempt = self._now() + RETRY_INTERVAL_S

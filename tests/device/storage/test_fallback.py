@@ -178,3 +178,16 @@ def test_colours_and_names_of_players_are_saved(path: Path, disk: Disk) -> None:
         disk.is_read_only = False
     with GameStore(path) as own:
         assert sorted(own.list_players()) == [("Anne", "red"), ("Ben", ""), ("Chloe", "")]
+
+
+def test_pictures_are_deleted_in_the_file_or_not_at_all(path: Path, disk: Disk) -> None:
+    disk.is_read_only = True
+    with FallbackStore(path, disk.now) as store:
+        store.append_events(2, [PASS], {"board": b"\xff\xd8\xff"})
+        with pytest.raises(StoreReadOnlyError):
+            store.delete_pictures()
+        assert store.summarise_pictures().count == 1
+        disk.is_read_only = False
+        store.delete_pictures()
+    with GameStore(path) as own:
+        assert own.summarise_pictures().count == 0 and len(own.read_events(2)) == 3
