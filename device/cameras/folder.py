@@ -44,6 +44,8 @@ class FolderCamera:
         self._record: ShownPictures | None = None
         self._shown: dict[str, int] = {}
         self._digests: dict[str, bytes] = {}
+        self._peeked: Frame | None = None
+        """The picture that `peek_still` has returned, until `capture_still` is called."""
         self._closed = False
 
     @classmethod
@@ -65,10 +67,35 @@ class FolderCamera:
         return f"<FolderCamera {self._folder or 'list'}: {len(self._shown)} shown>"
 
     def capture_still(self) -> Frame:
-        """Return the next picture.
+        """Return the next picture; if no picture is left, the one that `peek_still` has returned since the last call.
+
+        Raises `NoMorePicturesError` if there is none, and `CameraError` for a file that cannot be read.
+        """
+        peeked, self._peeked = self._peeked, None
+        try:
+            return self._take_next_picture()
+        except NoMorePicturesError:
+            if peeked is None:
+                raise
+            return peeked
+
+    def peek_still(self) -> Frame:
+        """Return the next picture, which `capture_still` returns, too, unless a picture is added before that call.
 
         Raises `NoMorePicturesError` if no picture is left, and `CameraError` for a file that cannot be read.
         """
+        self._peeked = self._take_next_picture()
+        return self._peeked
+
+    def capture_preview(self) -> None:
+        """Return None, because pictures from files show no motion."""
+
+    def close(self) -> None:
+        """Close the camera; further pictures raise `CameraError`."""
+        self._closed = True
+
+    def _take_next_picture(self) -> Frame:
+        """Return the next picture, and record that it was returned. Raises as `peek_still` does."""
         if self._closed:
             raise CameraError(CLOSED_MESSAGE)
         if self._folder is not None:
@@ -85,13 +112,6 @@ class FolderCamera:
         finally:  # an unreadable picture is not tried again either, unless it changes
             self._record_time(path, written)
         return Frame(image, time.monotonic(), str(path))
-
-    def capture_preview(self) -> None:
-        """Return None, because pictures from files show no motion."""
-
-    def close(self) -> None:
-        """Close the camera; further pictures raise `CameraError`."""
-        self._closed = True
 
     def _list_new_files(self, folder: Path) -> list[Path]:
         try:

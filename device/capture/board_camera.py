@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from device.cameras import AutoExposureCamera, Camera, Frame, Image
+from device.cameras.folder import FolderCamera
 from device.capture.motion import wait_for_rest
 from device.capture.scene_reference import RestScene, SceneReference
 from vision.geometry import Floats
@@ -90,6 +91,14 @@ class BoardCamera:
         """Return a picture of the best quality that was exposed after the call. Raises `CameraError`."""
         with self._lock:
             return self._camera.capture_still()
+
+    def peek_still(self) -> Frame:
+        """Return a picture like `capture_still`, but leave a new picture of a folder for the next turn.
+
+        Raises `CameraError`.
+        """
+        with self._lock:
+            return self._camera.peek_still() if isinstance(self._camera, FolderCamera) else self._camera.capture_still()
 
     def capture_board(self, tiles: Collection[str], advance: AdvanceReading | None = None) -> Capture:
         """Wait up to `MAX_WAIT_S` seconds until nothing moves, then read the board. Raises `CameraError`.

@@ -85,7 +85,7 @@ class TableSetup:
         """Take a picture and return it with the corners of the board; `tiles` are the letters of the tile set.
 
         If the camera is a folder without a new picture, the last one is used again, because the page asks for a view
-        repeatedly. Raises `CameraError`.
+        repeatedly. A new picture is left for the next turn, during which the page may be open. Raises `CameraError`.
         """
         image = self._take_picture()
         self._image_shape = image.shape
@@ -146,7 +146,7 @@ class TableSetup:
 
     def _take_picture(self) -> Image:
         try:
-            image = self._board_camera.capture_still().image
+            image = self._board_camera.peek_still().image
         except NoMorePicturesError:
             if self._last_image is None:
                 raise CameraError(get_text("camera-none-to-set-up")) from None

@@ -163,6 +163,27 @@ def test_picture_that_is_still_being_written_is_waited_for(tmp_path: Path) -> No
     writer.join()
 
 
+def test_picture_that_was_peeked_at_is_captured_once(tmp_path: Path) -> None:
+    write(tmp_path / "1.png", 10)
+    camera = FolderCamera.from_folder(tmp_path)
+    assert grey(camera.peek_still().image) == 10
+    with pytest.raises(NoMorePicturesError):
+        camera.peek_still()
+    assert grey(camera.capture_still().image) == 10
+    with pytest.raises(NoMorePicturesError):
+        camera.capture_still()
+
+
+def test_picture_that_was_peeked_at_is_skipped_if_a_new_one_follows(tmp_path: Path) -> None:
+    write(tmp_path / "1.png", 10)
+    camera = FolderCamera.from_folder(tmp_path)
+    camera.peek_still()
+    write(tmp_path / "2.png", 20)
+    assert grey(camera.capture_still().image) == 20
+    with pytest.raises(NoMorePicturesError):
+        camera.capture_still()
+
+
 def test_missing_folder_is_an_error(tmp_path: Path) -> None:
     folder = tmp_path / "table"
     folder.mkdir()

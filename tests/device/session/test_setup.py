@@ -190,6 +190,15 @@ def test_new_picture_of_a_folder_replaces_the_one_before(folder_set_up: TableSet
     assert folder_set_up.capture_setup_view(TILES).jpeg != first.jpeg
 
 
+def test_picture_of_a_folder_that_the_set_up_has_shown_is_left_for_the_turn(
+    store: GameStore, board: Board, pictures: Path
+) -> None:
+    camera = BoardCamera(FolderCamera.from_folder(pictures), Letters(board))
+    add_picture(pictures, "1.png", 90)
+    TableSetup(camera, store, None).capture_setup_view(TILES)
+    assert camera.capture_still().image.mean() == 90
+
+
 def test_folder_without_a_picture_asks_for_one_and_for_no_turn(folder_set_up: TableSetup) -> None:
     with pytest.raises(CameraError) as caught:
         folder_set_up.capture_setup_view(TILES)
