@@ -82,20 +82,27 @@ def _replace_unanswered_pass(proposal: Proposal) -> tuple[Event, ...]:
 def move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event, ...]:
     """Return the events with other players: the last turn by `seat`, the earlier turns by the players before `seat`.
 
-    A pass is added for each player who is skipped.
+    A pass is added for each player who is skipped, but none for a player who has lost the turn.
     """
+    if not any(isinstance(event, PlayerTurn) for event in events):
+        return tuple(events)
+    first = next(number for number, event in enumerate(events) if isinstance(event, PlayerTurn))
+    game = game.push(*events[:first])
+    passes: list[Event] = []
+    while True:
+        moved = _give_to_players_to_move(game, events[first:])
+        if [event.player for event in moved if isinstance(event, PlayerTurn)][-1] == seat:
+            return (*events[:first], *passes, *moved)
+        passes.append(Passed(game.to_move))
+        game = game.push(passes[-1])
+
+
+def _give_to_players_to_move(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return the events with each turn by the player who is then to move."""
     moved: list[Event] = []
-    player_count = len(game.players)
-    turns_left = sum(isinstance(event, PlayerTurn) for event in events)
-    first = (seat + 1 - turns_left) % player_count
-    skipped = [(game.to_move + n) % player_count for n in range((first - game.to_move) % player_count)]
     for event in events:
-        if isinstance(event, PlayerTurn):
-            turns_left -= 1
-            moved += map(Passed, skipped)
-            skipped = []
-            event = replace(event, player=(seat - turns_left) % player_count)
-        moved.append(event)
+        moved.append(replace(event, player=game.to_move) if isinstance(event, PlayerTurn) else event)
+        game = game.push(moved[-1])
     return tuple(moved)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.events import Event, Passed, PlayMade, PlayWithdrawn, TurnCorrected
+from engine.events import Challenged, Event, Passed, PlayMade, PlayWithdrawn, TurnCorrected
 from engine.game import Game
 from engine.inference.history import ReadingHistory
 from engine.rules import Rules
@@ -67,6 +67,26 @@ def test_players_who_are_skipped_pass_in_their_order() -> None:
     game = new_game(players=4).push(Passed(0))
     event = PlayMade(1, written(game, "8F HORN"))
     assert move_to_seat(game, (event,), 0) == (Passed(1), Passed(2), Passed(3), replace(event, player=0))
+
+
+def make_lost_turn_game() -> Game:
+    """Return a game of three players, in which Ben is to move and Cleo has lost the next turn."""
+    return play(new_game(players=3), "8F HORN").push(Challenged(2, upheld=False))
+
+
+def test_player_who_has_lost_the_turn_does_not_pass() -> None:
+    game = make_lost_turn_game()
+    event = PlayMade(1, written(game, "H6 FA.M"))
+    assert move_to_seat(game, (event,), 0) == (Passed(1), replace(event, player=0))
+
+
+def test_play_that_may_be_two_after_a_lost_turn_is_not_given_to_its_player() -> None:
+    game = make_lost_turn_game()
+    assert list_options(game, (PlayMade(1, written(game, "H6 FA.M")),), 0, frozenset({"FAR", "FARM"})) == [
+        [("FA.M", 1)],
+        [("pass", 1), ("FA.M", 0)],
+        [("FA.", 1), ("...M", 0)],
+    ]
 
 
 def test_later_turn_that_a_correction_puts_out_of_turn_is_noted() -> None:
