@@ -36,6 +36,8 @@ from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading
 from engine.scoring import PlayScore, Status
 from engine.tiles import Tile
 
+SwapEvent = BlankNamed | BlankTaken | TileRecycled
+"""The events of a swap of a tile on the board for one of the rack; an unnamed blank is named before it is taken."""
 MAX_ALTERNATIVES = 2
 """Maximum number of alternatives to a play in one question."""
 MAX_REORDERED_PLAYS = 3
@@ -101,7 +103,7 @@ def pass_after_exchange(game: Game, events: Sequence[Event]) -> tuple[Event, ...
     After such an exchange the turn goes on (rules 5 B and 6), but a player who pressed the button may have ended it.
     For other `events`, return no events.
     """
-    is_exchange = bool(events) and all(isinstance(event, BlankNamed | BlankTaken | TileRecycled) for event in events)
+    is_exchange = bool(events) and all(isinstance(event, SwapEvent) for event in events)
     return (*events, Passed(game.to_move)) if is_exchange else ()
 
 

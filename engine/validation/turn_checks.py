@@ -6,14 +6,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from engine.events import Event, Passed, PlayerTurn, PlayMade, SquareCorrected, TurnCorrected, filter_plays
+from engine.events import (
+    BlankTaken,
+    Event,
+    Passed,
+    PlayerTurn,
+    PlayMade,
+    SquareCorrected,
+    TileRecycled,
+    TurnCorrected,
+    filter_plays,
+)
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.plays import Play
 from engine.scoring import Status
 from engine.state import TurnKind
 from engine.transitions import replay_ledger
-from engine.validation.alternative_plays import MAX_ALTERNATIVES, find_unlisted_words, list_other_orders
+from engine.validation.alternative_plays import MAX_ALTERNATIVES, SwapEvent, find_unlisted_words, list_other_orders
 from engine.validation.findings import LOOK_AGAIN, PRESSED_BY_MISTAKE, Finding, Option, Proposal, Reason, Source
 
 
@@ -38,7 +48,7 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
 
     If no button or phone of a player ended the turn, ask nothing. A turn that was entered by hand counts until the
     question is answered. A single proposed play may also be two plays: the first player forgot the button, and the
-    second player lengthened the word.
+    second player lengthened the word. A tile on the board that was swapped in the turn may also have been misread.
     """
     game, seat = proposal.game, proposal.seat
     turns = [event for event in proposal.events if isinstance(event, PlayerTurn)]
@@ -47,7 +57,7 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
         return
     if not turns or turns[-1].player == seat:
         return
-    if not all(isinstance(event, SquareCorrected) for event in others):
+    if not all(isinstance(event, SquareCorrected | SwapEvent) for event in others):
         return  # the question about these events comes first
     values = (game.players[seat], game.players[turns[-1].player])
     orders = (proposal.events, *list_other_orders(game, proposal.events))
@@ -57,6 +67,9 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
         return
     if played := _replace_unanswered_pass(proposal):
         options.insert(0, Option(played))
+    unswapped = tuple(event for event in proposal.events if not isinstance(event, SwapEvent))
+    if unswapped != proposal.events:  # the tile may have been misread
+        options += [Option(unswapped), Option(move_to_seat(game, unswapped, seat))]
     splits = islice(dict.fromkeys((*_split_early_tiles(proposal), *_split_play(proposal))), MAX_ALTERNATIVES)
     options += [Option(move_to_seat(game, plays, seat)) for plays in splits]
     if not filter_plays(turns):
@@ -82,11 +95,12 @@ def _replace_unanswered_pass(proposal: Proposal) -> tuple[Event, ...]:
 def move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event, ...]:
     """Return the events with other players: the last turn by `seat`, the earlier turns by the players before `seat`.
 
-    A pass is added for each player who is skipped, but none for a player who has lost the turn.
+    A swap of a tile on the board belongs to the turn that follows. A pass is added for each player who is skipped, but
+    none for a player who has lost the turn.
     """
     if not any(isinstance(event, PlayerTurn) for event in events):
         return tuple(events)
-    first = next(number for number, event in enumerate(events) if isinstance(event, PlayerTurn))
+    first = next(number for number, event in enumerate(events) if isinstance(event, PlayerTurn | SwapEvent))
     game = game.push(*events[:first])
     passes: list[Event] = []
     while True:
@@ -98,11 +112,13 @@ def move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event,
 
 
 def _give_to_players_to_move(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-    """Return the events with each turn by the player who is then to move."""
+    """Return the events with each turn and swap by the player who is then to move."""
     moved: list[Event] = []
     for event in events:
-        moved.append(replace(event, player=game.to_move) if isinstance(event, PlayerTurn) else event)
-        game = game.push(moved[-1])
+        if isinstance(event, PlayerTurn | TileRecycled | BlankTaken):
+            event = replace(event, player=game.to_move)
+        moved.append(event)
+        game = game.push(event)
     return tuple(moved)
 
 

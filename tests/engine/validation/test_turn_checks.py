@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from engine.events import Challenged, Event, Passed, PlayMade, PlayWithdrawn, TurnCorrected
+from engine.board import parse_square
+from engine.events import BlankTaken, Challenged, Event, Passed, PlayMade, PlayWithdrawn, TileRecycled, TurnCorrected
 from engine.game import Game
 from engine.inference.history import ReadingHistory
 from engine.rules import Rules
+from engine.tiles import Tile
 from engine.validation import LOOK_AGAIN, PRESSED_BY_MISTAKE, Option, Proposal, QuestionHistory, Reason, Source
 from engine.validation.turn_checks import (
     check_early_tiles,
@@ -21,6 +23,8 @@ from engine.validation.turn_checks import (
     move_to_seat,
 )
 from tests.support.engine_table import new_game, play, seen, written
+
+H8 = parse_square("H8")
 
 
 def propose(notation: str) -> Proposal:
@@ -164,6 +168,22 @@ def test_play_after_an_unanswered_pass_of_the_same_seat_may_replace_it(
     found = next(check_seat(Proposal(game, (event,), Source.CAMERA, question_history=history, seat=1)))
     replaced = Option((TurnCorrected(1, PlayMade(1, event.play)),))
     assert (found.options[1] == replaced) is is_offered and (replaced in found.options) is is_offered
+
+
+@pytest.mark.parametrize("swap", [BlankTaken(0, H8), TileRecycled(0, H8, Tile("K"))])
+def test_turn_with_a_swap_from_another_seat_is_asked_about(swap: BlankTaken | TileRecycled) -> None:
+    """The tile on H8 was swapped, or misread, by the player to move or by the player whose button ended the turn."""
+    game = play(new_game(Rules(recycle=True, retake_blanks=True)), "8F HOrN", "H6 FA.M")
+    event = PlayMade(0, written(game, "10F PASTE"))
+    found = next(check_seat(Proposal(game, (swap, event), Source.CAMERA, seat=1)))
+    by_ben = replace(event, player=1)
+    assert [option.events for option in found.options] == [
+        (),
+        (swap, event),
+        (Passed(0), replace(swap, player=1), by_ben),
+        (event,),
+        (Passed(0), by_ben),
+    ]
 
 
 def test_two_plays_from_the_seat_of_the_second_are_no_question() -> None:
