@@ -26,6 +26,7 @@ from engine.inference.misread_tiles import find_misread_tiles
 from engine.validation.board_checks import find_last_play_squares, make_end_option
 from engine.validation.deferred_questions import find_open_squares
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
+from engine.validation.turn_checks import move_to_seat
 
 
 def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
@@ -40,12 +41,17 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
     if not withdrawn:
         return
     game, replaced = proposal.game, replace_last_play(proposal.game, proposal.events)
-    lifted = _keep_last_play(game, proposal.events)
-    removed = (Option(proposal.events), *([Option(replaced)] if replaced else []))
+    answers = [proposal.events, *([replaced] if replaced else [])]
+    with_play = [
+        events
+        for events in (proposal.events, _keep_last_play(game, proposal.events))
+        if filter_plays(events) and _are_possible(game, events)
+    ]
     if proposal.seat == withdrawn[0].player:
-        removed = removed[::-1]
-    if filter_plays(lifted) and _are_possible(game, lifted):
-        removed = (*removed, Option(lifted))
+        answers.reverse()
+    elif proposal.seat is not None:
+        with_play += [move_to_seat(game, events, proposal.seat) for events in with_play]
+    removed = tuple(map(Option, dict.fromkeys((*answers, *with_play))))
     options: tuple[Option, ...] = (*removed, LOOK_AGAIN)
     if game.bag_count == 0:
         options = (LOOK_AGAIN, make_end_option(game), *removed)

@@ -68,6 +68,16 @@ def test_removed_play_was_replaced_by_the_player_whose_button_ended_the_turn() -
         assert [option.events for option in found.options[:2]] == order
 
 
+def test_removed_play_with_a_new_one_may_be_followed_by_the_player_whose_button_ended_the_turn() -> None:
+    game = play(new_game(players=3), "8F HORN", "H6 FA.M")
+    nest = PlayMade(2, written(game, "I8 .EST"))
+    by_anna = Passed(2), replace(nest, player=0)
+    events = (PlayWithdrawn(1), nest)
+    found = next(check_removed_tiles(Proposal(game, events, Source.CAMERA, seen(game.board), seat=0)))
+    moved = Option((PlayWithdrawn(1), *by_anna)), Option(by_anna)  # the last play may only have been lifted
+    assert found.options[0] == Option(events) and found.options[-3:] == (*moved, LOOK_AGAIN)
+
+
 def test_removed_play_with_a_new_one_is_not_replaced_after_another_turn() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M").push(Passed(0))
     events = (PlayWithdrawn(1), PlayMade(1, written(game, "I8 .EST")))
