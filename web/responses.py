@@ -10,11 +10,6 @@ from flask.typing import ResponseReturnValue
 from web.i18n import texts
 from web.security.pairing import Pairing, find_current_client
 
-A_DAY = "private, max-age=86400"
-FOR_EVER = "private, max-age=31536000, immutable"
-"""Values of Cache-Control: `FOR_EVER` for pictures whose name is unique, `A_DAY` for pictures of stored games, which
-may be deleted."""
-
 
 def is_document_request() -> bool:
     """Return True if the browser requests a page to display, and not data for a script.
@@ -67,11 +62,18 @@ def refuse(reason: str, status: int = 409) -> Response:
     return Response(f"{reason}\n", status=status, mimetype="text/plain")
 
 
-def send_picture(jpeg: bytes | None, cache_control: str) -> Response:
-    """Return a response with a JPEG picture, or abort with 404 if the picture is None."""
+def send_picture(jpeg: bytes | None, cache_control: str = "private, no-cache") -> Response:
+    """Return a response with a JPEG picture, or abort with 404 if the picture is None.
+
+    By default, browsers keep the picture, but ask each time if it has changed: after the restore of a backup, another
+    picture may have the numbers of its game and event.
+    """
     if jpeg is None:
         abort(404)
-    return Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": cache_control})
+    response = Response(jpeg, mimetype="image/jpeg", headers={"Cache-Control": cache_control})
+    response.add_etag()
+    response.make_conditional(request)
+    return response
 
 
 def send_file(data: str | Iterator[bytes], media_type: str, name: str) -> Response:

@@ -40,7 +40,7 @@ def crop_squares(image: Image, corners: Floats, squares: Collection[Square]) -> 
 
 
 def make_crop_name(jpeg: bytes) -> str:
-    """Return a name for a crop that depends only on its content, so that browsers can cache the picture."""
+    """Return a name for a crop that depends only on its content, so that it is never the name of another picture."""
     return f"crop-{sha256(jpeg).hexdigest()[:16]}"
 
 

@@ -18,6 +18,7 @@ from msgspec import Meta
 
 from device.cameras import Frame, Image
 from device.capture.jpeg import encode_jpeg, shrink_image
+from device.capture.question_crop import make_crop_name
 from device.session.snapshot import LookView
 from engine.inference.explain import Inference
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
@@ -82,16 +83,11 @@ def encode_pictures(frame: Frame, reading: PhotoReading) -> EncodedPictures:
     return EncodedPictures(encode_jpeg(photo, JPEG_QUALITY), encode_jpeg(crop, JPEG_QUALITY))
 
 
-def make_turn_images(
-    pictures: EncodedPictures, reading: PhotoReading, inference: Inference | None, name: str
-) -> TurnImages:
-    """Return the images of a turn to store and show, with its reading and inference.
-
-    `name` is the name of the crop in snapshots.
-    """
+def make_turn_images(pictures: EncodedPictures, reading: PhotoReading, inference: Inference | None) -> TurnImages:
+    """Return the images of a turn to store and show, with its reading and inference."""
     hidden = _find_hidden_squares(reading)
     doubtful = tuple(square for square in _find_doubtful_squares(reading, inference) if square not in hidden)
-    view = LookView(name, doubtful, hidden, MARGIN_SQUARES)
+    view = LookView(make_crop_name(pictures.crop), doubtful, hidden, MARGIN_SQUARES)
     photo = add_reading(pictures.photo, reading.board) if reading.board else pictures.photo
     return TurnImages(view, photo, pictures.crop)
 

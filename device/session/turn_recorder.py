@@ -147,8 +147,8 @@ class TurnRecorder:
 
         If no board was found, only the picture and the reason are shown.
         """
-        controller, revision = self.controller, self.queue.state.revision
-        images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference, f"look-{revision}")
+        controller = self.controller
+        images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference)
         if turn.inference is None or turn.decision is None:
             controller.show_problem(join_messages(" ", turn.reading.problems), Trouble.BOARD)
             controller.show_images(images)

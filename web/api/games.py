@@ -16,7 +16,7 @@ from web.api.live_game import JPEG
 from web.api.operations import ApiError, Media, Operation, make_operation
 from web.filters import list_rows
 from web.game_archive import GameArchive, GameLine
-from web.responses import A_DAY, send_file, send_picture
+from web.responses import send_file, send_picture
 
 GCG = Media("text/plain", "The game as GCG.")
 ZIP = Media("application/zip", "The complete game: events, GCG, pictures.")
@@ -138,7 +138,7 @@ class ArchiveOperations:
 
     def game_picture(self, number: int, event: int) -> Annotated[Response, JPEG]:
         """Return the picture of the board after a turn."""
-        return send_picture(self.archive.store.read_picture(number, event, "board"), A_DAY)
+        return send_picture(self.archive.store.read_picture(number, event, "board"))
 
     def delete_game(self, number: int) -> None:
         """Delete a game permanently. The game at the table cannot be deleted."""

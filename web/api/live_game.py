@@ -24,7 +24,7 @@ from web.command_requests import WEB_COMMANDS, Order, make_command, make_order_t
 from web.filters import list_rows
 from web.i18n import languages
 from web.live import LiveUpdates
-from web.responses import FOR_EVER, send_picture
+from web.responses import send_picture
 from web.streams import NO_STREAM_TEXT, NoStreamError
 
 COMMAND_TIMEOUT_S = 5.0
@@ -94,7 +94,7 @@ class LiveGameOperations:
         The names are in the fields `look` and `question` of a state. The name of the picture of an earlier turn
         consists of the numbers of the game and of the event: `GAME-EVENT`.
         """
-        return send_picture(self.session.find_picture(name), FOR_EVER)
+        return send_picture(self.session.find_picture(name))
 
     def look_up(self, query: WordQuery) -> WordAnswer:
         """Look a word up in the word list.

@@ -14,7 +14,7 @@ from web.host_info import HostInfo, is_local_address
 from web.i18n import languages, texts
 from web.live import LiveUpdates
 from web.qr import format_wifi_text, render_qr_svg
-from web.responses import FOR_EVER, render_page, send_picture
+from web.responses import render_page, send_picture
 from web.security.csrf import PAIR_PATH
 from web.security.pairing import Pairing, find_current_client
 
@@ -68,7 +68,7 @@ class ScoreboardPages:
 
     def picture(self, name: str) -> Response:
         """Return the picture of a turn."""
-        return send_picture(self.session.find_picture(name), FOR_EVER)
+        return send_picture(self.session.find_picture(name))
 
     def editions_css(self) -> Response:
         """Return the style sheet with the colours of each edition's board and of the table's own board."""

@@ -29,7 +29,7 @@ from web.game_archive import (
     PlayersMetError,
 )
 from web.i18n import texts
-from web.responses import A_DAY, refuse, render_page, send_file, send_picture
+from web.responses import refuse, render_page, send_file, send_picture
 from web.score_chart import build_score_charts
 from web.security.pairing import Pairing, find_current_client
 
@@ -129,7 +129,7 @@ class HistoryPages:
 
     def picture(self, number: int, event: int) -> Response:
         """Return the picture of a turn."""
-        return send_picture(self.archive.store.read_picture(number, event, "board"), A_DAY)
+        return send_picture(self.archive.store.read_picture(number, event, "board"))
 
     def comment(self, number: int) -> ResponseReturnValue:
         """Save the players' comment on a game and redirect to the page of the game."""

@@ -51,6 +51,17 @@ def test_end_turn_without_a_picture_is_refused_with_what_to_do(session: TableSes
     assert refusal.value.key == "take-picture"
 
 
+def test_picture_without_a_turn_has_another_name_than_that_of_another_evening(board: TextTable) -> None:
+    board.board = None
+    names = set()
+    for command in (PICTURE, NEXT_PICTURE):
+        with open_phone_session(board) as session:
+            state = session.submit(command).result(PATIENCE_S)
+            assert state.look is not None and session.find_picture(state.look.picture) is not None
+            names.add(state.look.picture)
+    assert len(names) == 2
+
+
 def test_picture_without_a_board_is_no_turn_and_another_one_is_asked_for(
     session: TableSession, board: TextTable
 ) -> None:

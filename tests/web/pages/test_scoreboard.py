@@ -341,9 +341,15 @@ def test_big_screen_shows_the_code_only_if_it_is_paired(
 def test_pictures_come_by_the_name_that_a_state_gave_them(client: FlaskClient) -> None:
     answer = client.get("/pictures/1-3.jpg")
     assert answer.mimetype == "image/jpeg" and answer.data.startswith(b"\xff\xd8")
-    assert "immutable" in answer.headers["Cache-Control"]
     assert client.get("/pictures/..%2f..%2fetc%2fpasswd.jpg").status_code == 404
     assert client.get("/pictures/9-9.jpg").status_code == 404
+
+
+def test_picture_is_requested_again_but_sent_only_if_it_has_changed(client: FlaskClient) -> None:
+    answer = client.get("/pictures/1-3.jpg")
+    assert answer.headers["Cache-Control"] == "private, no-cache"
+    again = client.get("/pictures/1-3.jpg", headers={"If-None-Match": answer.headers["ETag"]})
+    assert again.status_code == 304 and not again.data
 
 
 def test_unknown_page_says_where_to_go(client: FlaskClient) -> None:
