@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.board import square_name
+from engine.board import Square, square_name
 from engine.events import BlankNamed, Event, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.messages import join_messages, make_message
@@ -43,13 +43,19 @@ def describe_turn(game: Game, turn: Turn) -> str:
 
 
 def describe_events(before: Game, after: Game, events: Sequence[Event]) -> str:
-    """Return a sentence that describes the events between two games."""
+    """Return a sentence that describes the events between two games.
+
+    If a tile was overlooked before, the sentence also has the earlier turn to which it is added.
+    """
     parts: list[str] = []
+    lengthened: dict[int, Turn] = {}
     for event in events:
         if isinstance(event, SquareCorrected):
             square, tile = square_name(event.square), event.tile
             if tile:
                 parts.append(make_message("read-wrong", "{0} was misread: it is {1}", square, tile))
+                if before.board[event.square] is None:
+                    lengthened |= _find_earlier_turn(before, after, event.square)
             else:
                 parts.append(make_message("read-wrong-empty", "{0} was misread: there is no tile", square))
         elif isinstance(event, TurnCorrected):
@@ -58,5 +64,12 @@ def describe_events(before: Game, after: Game, events: Sequence[Event]) -> str:
             parts.append(make_message("laid-elsewhere", "tiles were placed elsewhere: {0}", turn) if is_moved else turn)
         elif isinstance(event, BlankNamed):
             parts.append(make_message("blank-is", "the blank on {0} is {1}", square_name(event.square), event.letter))
+    parts += [describe_turn(after, turn) for turn in lengthened.values()]
     parts += [describe_turn(after, turn) for turn in after.turns[len(before.turns) :]]
     return join_messages(", ", parts) if parts else make_message("nothing-added", "nothing was added")
+
+
+def _find_earlier_turn(before: Game, after: Game, square: Square) -> dict[int, Turn]:
+    """Return the turn of `before` that has a tile on `square` in the game `after`, by its number; empty if none has."""
+    turns = after.turns[: len(before.turns)]
+    return {turn.number: turn for turn in turns if turn.stands and square in dict(turn.placements)}

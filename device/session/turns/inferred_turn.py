@@ -68,7 +68,9 @@ def _collect_answers(
     has no events.
     """
     best, *_ = likely
-    answers = {_describe_answer(game, explanation): _get_events(game, explanation) for explanation in likely}
+    answers: dict[str, tuple[Event, ...]] = {}
+    for explanation in likely:
+        answers.setdefault(_describe_answer(game, explanation), _get_events(game, explanation))
     for explanation in likely:
         others = (find_other(game, explanation.events) for find_other in (replace_last_play, pass_after_exchange))
         for events in (*list_other_orders(game, explanation.events), *filter(None, others)):

@@ -6,10 +6,11 @@ import pytest
 
 from device.session.turns.decision import Decision, TurnContext
 from device.session.turns.turn_validation import decide
-from engine.board import Board
+from engine.board import Board, parse_square
 from engine.events import Event, PlayMade, TurnCorrected
 from engine.inference.explain import infer_play
 from engine.lexicon import WordList
+from engine.tiles import Tile
 from tests.support.engine_table import new_game, play, seen, written
 
 BLANK_OR_I = {"?": 0.93, "I": 0.07}
@@ -109,3 +110,15 @@ def _lay(events: tuple[Event, ...]) -> Board:
 def test_blank_that_may_stand_for_the_letter_is_asked_about_first(words: WordList | None) -> None:
     asked = decide_about_blank(words).open_question
     assert asked is not None and asked.question.text == "Is the tile on G8 the letter I, or a blank?"
+
+
+def test_tile_that_was_overlooked_in_one_of_two_plays_is_an_answer_for_each_of_them() -> None:
+    game = play(new_game(), "8F HORN", "H6 FA.M", "6H .LAT", "J5 P.T")
+    board = written(game, "10F PASTE").apply_to(game.board.with_tiles({parse_square("J8"): Tile("S")}))
+    decision = decide(game, infer_play(game, seen(board)), seen(board), TurnContext())
+    assert decision.open_question is not None
+    assert decision.open_question.question.answers[:2] == (
+        "J8 was misread: it is S, Anna played HORNS at 8F for 16, Anna played PASTE at 10F for 25.",
+        "J8 was misread: it is S, Ben played PATS at J5 for 14, Anna played PASTE at 10F for 25.",
+    )
+    assert decision.events == decision.open_question.answers[0]
