@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from device.storage.stored_game import EventBody
-from engine.events import GameStarted, PlayerRenamed, RecordImported
+from engine.events import GameStarted, PlayerRenamed, QuestionDeferred, RecordImported
 
 REMOVED = "[removed]"
 MIN_SECRET_LENGTH = 4
@@ -74,7 +74,17 @@ class Pseudonyms:
             changed["name"] = _make_pseudonym(body["player"])
         elif body.get("kind") == RecordImported.kind:
             changed["lines"] = []
+        elif body.get("kind") == QuestionDeferred.kind:
+            changed["text"] = self._replace_in_message(body["text"])
+            changed["texts"] = [self._replace_in_message(text) for text in body["texts"]]
         return changed
+
+    def _replace_in_message(self, data: Any) -> Any:
+        """Replace the names in the data of `engine.messages.write_message`, but keep the key and the template."""
+        if not isinstance(data, list):
+            return self.replace_in_text(data)
+        text, key, template, *values = data
+        return [self.replace_in_text(text), key, template, *map(self._replace_in_message, values)]
 
 
 def _find_names(body: EventBody) -> list[tuple[int, str]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from device.report.redaction import Pseudonyms, remove_secrets
-from engine.events import GameStarted, PlayerRenamed, RecordImported, to_json
+from engine.events import GameStarted, Passed, PlayerRenamed, QuestionDeferred, RecordImported, from_json, to_json
+from engine.messages import join_messages, key_of, make_message, values_of
 
 STARTED = to_json(GameStarted(("Anna", "Ben")))
 
@@ -45,6 +46,22 @@ def test_names_are_replaced_in_events_and_nothing_else_is() -> None:
     assert names.replace_in_event(to_json(PlayerRenamed(1, "Ben")))["name"] == "Player 2"
     play = {"kind": "play", "player": 0, "tiles": [[112, "A"]]}
     assert names.replace_in_event(play) == play
+
+
+def test_names_are_replaced_in_the_texts_of_a_deferred_question() -> None:
+    question = make_message("asked-tiles-removed", "The last play of {0} is gone.", "Ben")
+    answer = join_messages(" ", [make_message("taken-back", "{0} took it back.", "Ben"), "Anna disagrees."])
+    names = Pseudonyms([STARTED, to_json(GameStarted(("tiles", "Ben")))])
+    body = names.replace_in_event(to_json(QuestionDeferred(0, question, (answer, "No"), ((Passed(1),), ()), 1)))
+    event = from_json(body)
+    assert isinstance(event, QuestionDeferred)
+    assert (event.text, *event.texts) == (
+        "The last play of Player 2 is gone.",
+        "Player 2 took it back. Player 1 disagrees.",
+        "No",
+    )
+    assert (key_of(event.text), values_of(event.text)) == ("asked-tiles-removed", ("Player 2",))
+    assert "Ben" not in str(body) and "Anna" not in str(body)
 
 
 def test_lines_of_an_imported_file_are_removed() -> None:
