@@ -189,7 +189,9 @@ def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], Floa
     gain = covariance / np.maximum(variance, 1)
     contrast = np.sqrt(np.maximum(_average_squares(y * y) - y_mean**2, 0))
     remainder = np.sqrt(np.maximum(contrast**2 - gain * covariance, 0))
-    is_lit_alike = (gain >= 1 / _MAX_GAIN) & (gain <= _MAX_GAIN) | (contrast < _TEXTURE_CONTRAST)
+    # A square of one colour has no gain. But it is not the square with a print that something now covers.
+    is_plain = np.maximum(contrast, np.sqrt(np.maximum(variance, 0))) < _TEXTURE_CONTRAST
+    is_lit_alike = (gain >= 1 / _MAX_GAIN) & (gain <= _MAX_GAIN) | is_plain
     return is_lit_alike & (remainder <= _MAX_CHANGE * (contrast + _MIN_CONTRAST)), contrast
 
 

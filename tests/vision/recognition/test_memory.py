@@ -14,7 +14,7 @@ from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
 from tests.support.fixed_locator import FixedLocator
 from vision.detection.location import BoardLocation
-from vision.geometry import Image
+from vision.geometry import Image, homography, project
 from vision.recognition.memory import MAX_RECALLS
 from vision.recognition.problems import MIN_ORIENTATION_CONFIDENCE
 from vision.recognition.reader import BoardReader, PhotoReading
@@ -155,6 +155,15 @@ def test_squares_under_a_hand_are_hidden_and_the_other_tiles_kept(table: Table) 
     reading = table.read(scene.image)
     assert reading.board and any(square.symbol == HIDDEN for square in reading.board.squares)
     assert find_tiles(reading) == QUARTZ
+
+
+def test_tile_under_a_sheet_of_paper_is_not_remembered(table: Table) -> None:
+    scene = table.table.photograph()
+    sheet = project(homography(scene.corners), np.array([[6.8, 6.5], [8.2, 6.5], [8.2, 8.5], [6.8, 8.5]]))
+    covered = cv2.fillConvexPoly(scene.image.copy(), sheet.round().astype(np.int32), (180, 195, 205))
+    recalled = table.tracker.recall(np.asarray(covered, np.uint8), GERMAN.letters)
+    assert recalled is not None and not recalled.is_unchanged[7, 7]
+    assert recalled.is_unchanged[7, 5] and recalled.is_unchanged[7, 9]
 
 
 def test_all_tiles_are_read_again_after_some_pictures(table: Table) -> None:
