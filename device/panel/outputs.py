@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import inf
@@ -23,8 +24,12 @@ from device.panel.lights import (
 from device.session.snapshot import TableSnapshot
 from device.session.threads import Listeners
 
+_log = logging.getLogger(__name__)
+
 MESSAGE_DURATION_S = 6.0
 """Time for which the page shows why a press was refused, in seconds."""
+RETRY_INTERVAL_S = 1.0
+"""Longest time until pins that could not be set are set again, in seconds: the buzzer may be sounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,9 @@ class PanelOutputs:
         """Listeners that are called with each new view."""
         self._show_levels = show_levels
         self._clock = clock
-        self._levels = OUTPUTS_OFF
+        self._levels: OutputLevels | None = OUTPUTS_OFF
+        """The levels of the pins; None if they could not be set."""
+        self._retry_time = inf
         self._signal: Signal | None = None
         self._signal_time = self._message_time = self._lights_time = clock()
         self._is_switching_off = False
@@ -95,13 +102,12 @@ class PanelOutputs:
             is_sounding = self._signal is not None and self._signal.is_sounding(now - self._signal_time)
             levels = compute_levels(lights, now - self._lights_time, buzzer=is_sounding)
             if levels != self._levels:
-                self._show_levels(levels)
-                self._levels = levels
+                self._set_levels(self._show_levels, levels)
 
     @property
     def next_change(self) -> float:
         """Time of the next change without an event, in seconds of the clock, or infinity."""
-        ends = [inf]
+        ends = [self._retry_time]
         if self.view.message:
             ends.append(self._message_time + MESSAGE_DURATION_S)
         if self._signal:
@@ -109,6 +115,17 @@ class PanelOutputs:
         if self._show_levels:
             ends.append(self._lights_time + find_next_change(self.view.lights, self._clock() - self._lights_time))
         return min(ends)
+
+    def _set_levels(self, show_levels: Callable[[OutputLevels], None], levels: OutputLevels) -> None:
+        """Set the pins. An error is only logged, because the buttons still work; `update` tries again."""
+        try:
+            show_levels(levels)
+        except Exception:  # gpiozero and lgpio have errors of their own
+            if self._levels is not None:  # not again for each attempt
+                _log.exception("the lights of the panel cannot be set")
+            self._levels, self._retry_time = None, self._clock() + RETRY_INTERVAL_S
+        else:
+            self._levels, self._retry_time = levels, inf
 
     def _publish(self, view: PanelView) -> None:
         if view != self.view:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from gpiozero.pins.mock import MockFactory
@@ -11,8 +13,8 @@ from gpiozero.pins.mock import MockFactory
 from device.panel.button_commands import OTHER_SIDE_DELAY_S, SHARED_BUTTON_LOCKOUT_S
 from device.panel.buttons import DEBOUNCE_S, DOUBLE_PRESS_S, HOLD_S, STUCK_AFTER_S, Button
 from device.panel.gpio import GpioHardware
-from device.panel.lights import Colour, Light, PanelStatus, Signal
-from device.panel.outputs import PanelView
+from device.panel.lights import Colour, Light, OutputLevels, PanelStatus, Signal
+from device.panel.outputs import RETRY_INTERVAL_S, PanelView
 from device.panel.panel import EdgeHandler, Panel, PanelActions
 from device.session.commands.games import StartGame
 from device.session.messages import CommandRefusedError
@@ -39,6 +41,39 @@ def test_pressed_button_ends_the_turn_and_the_lights_say_so(
     table.lay(HORN, FARM)
     wires.press(Button.END_TURN_2)
     until(lambda: [t.score for t in session.state.turns] == [14, 9])
+
+
+class FragileHardware(GpioHardware):
+    """Pins whose lights and buzzer can fail."""
+
+    is_failing = False
+
+    def show(self, levels: OutputLevels) -> None:
+        if self.is_failing:
+            raise OSError(errno.EIO, "Input/output error")
+        super().show(levels)
+
+
+def test_buttons_work_while_the_lights_fail(
+    playing: TableSession,
+    factory: MockFactory,
+    panel_time: PanelTime,
+    table: TextTable,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wires = Wires(factory, PINS, panel_time)
+    with Panel(playing, orders(), partial(FragileHardware, PINS, factory), panel_time.clock, panel_time):
+        panel_time.pass_time(0.0)
+        monkeypatch.setattr(FragileHardware, "is_failing", True)
+        table.lay(HORN)
+        wires.press(Button.END_TURN_1)
+        until(lambda: len(playing.state.turns) == 1)
+        panel_time.pass_time(3 * RETRY_INTERVAL_S)
+        assert [record.message for record in caplog.records] == ["the lights of the panel cannot be set"]
+        monkeypatch.setattr(FragileHardware, "is_failing", False)
+        panel_time.pass_time(RETRY_INTERVAL_S)
+        assert wires.players == [False, True, False, False]
 
 
 def test_invalid_word_blinks_red(wires: Wires, panel: Panel, table: TextTable) -> None:
