@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.board import Square, square_name
-from engine.events import BlankNamed, Event, SquareCorrected, TurnCorrected
+from engine.events import BlankNamed, BlankTaken, Event, SquareCorrected, TileRecycled, TurnCorrected
 from engine.game import Game
 from engine.messages import join_messages, make_message
 from engine.state import Turn, TurnKind
+from engine.tiles import Tile
 
 
 def describe_turn(game: Game, turn: Turn) -> str:
@@ -33,13 +34,22 @@ def describe_turn(game: Game, turn: Turn) -> str:
             target = game.turns[turn.target] if turn.target is not None else turn
             return make_message("in-vain", "the challenge of the play of {0} failed", game.players[target.player])
         case TurnKind.RECYCLED:
-            return make_message("recycled", "{0} swapped a tile on the board for one from the rack", name)
+            square, tile = _find_swapped_tile(game, turn)
+            return make_message("swapped", "{0} swapped the tile on {1} for {2}", name, square, tile)
         case TurnKind.BLANK_TAKEN:
-            return make_message("blank-taken", "{0} took a blank for its letter", name)
+            square, tile = _find_swapped_tile(game, turn)
+            return make_message("took-blank", "{0} took the blank on {1} for {2}", name, square, tile)
         case TurnKind.ENDRACK:
             return make_message("unplayed", "{0}: {1} for unplayed letters", name, f"{turn.score:+d}")
         case TurnKind.TIME:
             return make_message("overtime", "{0}: {1} for overtime", name, f"{turn.score:+d}")
+
+
+def _find_swapped_tile(game: Game, turn: Turn) -> tuple[str, Tile]:
+    """Return the name of the square on which a turn has swapped a tile, and the tile on it after the swap."""
+    event = game.ledger[turn.ledger_index].event
+    assert isinstance(event, TileRecycled | BlankTaken)
+    return square_name(event.square), turn.board.tile(event.square)
 
 
 def describe_events(before: Game, after: Game, events: Sequence[Event]) -> str:

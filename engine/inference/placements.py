@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from heapq import nlargest
+from itertools import chain, combinations
 from math import log, sqrt
 from operator import itemgetter
 from typing import NamedTuple
@@ -37,6 +38,8 @@ _BEAM_WIDTH = 12
 """Maximum number of letterings that are kept after each square."""
 _MAX_LETTERINGS = 4
 """Maximum number of letterings for each set of squares."""
+_MAX_PARTIAL_SWAPS = 3
+"""Maximum number of changed old tiles of which each may be swapped or misread; each set of them is tried."""
 _PLACEHOLDER = Tile("A")
 
 
@@ -168,24 +171,32 @@ def _find_changed_tiles(board: Board, evidence: Evidence) -> dict[Square, str]:
 
 
 def _recycle_tiles(game: Game, changed: dict[Square, str]) -> Iterator[Variation]:
-    """Yield the exchanges of tiles between board and rack that explain the changed tiles (rules 5 B and 6)."""
-    player = game.to_move
-    stock = game.unseen
-    events: list[Event] = []
-    for square, face in changed.items():
-        tile = game.board.tile(square)
-        if game.rules.retake_blanks and tile.is_blank and tile.letter in (face, BLANK):
-            if tile.is_unnamed:
-                events.append(BlankNamed(square, face))
-            events.append(BlankTaken(player, square))
-        elif game.rules.recycle and (face != BLANK or not tile.is_blank):
-            events.append(TileRecycled(player, square, tile_from_face(face)))
-        else:
-            continue  # no rule allows this change: the tile was misread
-        stock[tile.face] += 1
-        stock[face] -= 1
-    if events and min(stock.values()) >= 0:
-        yield tuple(events), VARIATION_LOG_PRIOR * len(changed)
+    """Yield the exchanges of tiles between board and rack that explain changed tiles (rules 5 B and 6).
+
+    Tiles that are not exchanged were misread. With more than `_MAX_PARTIAL_SWAPS` changed tiles, all or none of them
+    were exchanged.
+    """
+    swaps = {square: swap for square, face in changed.items() if (swap := _find_swap(game, square, face))}
+    sizes = range(1, len(swaps) + 1) if len(swaps) <= _MAX_PARTIAL_SWAPS else (len(swaps),)
+    for squares in chain.from_iterable(combinations(swaps, size) for size in sizes):
+        stock = game.unseen
+        stock.update(game.board.tile(square).face for square in squares)
+        stock.subtract(changed[square] for square in squares)
+        if min(stock.values()) >= 0:
+            yield tuple(chain.from_iterable(swaps[s] for s in squares)), VARIATION_LOG_PRIOR * len(squares)
+
+
+def _find_swap(game: Game, square: Square, face: str) -> tuple[Event, ...]:
+    """Return the events that exchange the tile on a square for one that is read as `face`; none if no rule allows it.
+
+    A blank is named before it is taken.
+    """
+    tile, player = game.board.tile(square), game.to_move
+    if game.rules.retake_blanks and tile.is_blank and tile.letter in (face, BLANK):
+        named = (BlankNamed(square, face),) if tile.is_unnamed else ()
+        return (*named, BlankTaken(player, square))
+    is_recycled = game.rules.recycle and (face != BLANK or not tile.is_blank)
+    return (TileRecycled(player, square, tile_from_face(face)),) if is_recycled else ()
 
 
 def _rearrange_word(game: Game, evidence: Evidence, changed: dict[Square, str]) -> Iterator[Variation]:

@@ -74,7 +74,7 @@ def test_player_who_only_took_a_blank_and_pressed_may_have_passed(
     table.lay(("HORN", 7, 5, True), FARM)
     state = session.submit(EndTurn()).result(PATIENCE_S)
     assert state.turn_of == 0 and state.question is not None
-    assert state.question.answers[2] == "Anna took a blank for its letter, Anna passed."
+    assert state.question.answers[2] == "Anna took the blank on F8 for H, Anna passed."
     if is_late:
         play(session, table, ("HORN", 7, 5, True), FARM, PASTE)
         state = session.submit(AnswerDeferred(1, 2)).result(PATIENCE_S)

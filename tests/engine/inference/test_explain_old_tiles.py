@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from engine.board import parse_square
 from engine.events import Challenged, PlayMade, PositionEntered, SquareCorrected, TileRecycled
 from engine.inference.explain import infer_play
@@ -116,6 +118,18 @@ def test_a_tile_of_the_last_play_that_was_overlooked() -> None:
     assert [type(event) for event in found.events] == [SquareCorrected, PlayMade]
     assert found.best.game.turns[0].word == "HORNS"
     assert found.best.game.board == board_after(full, "H6 FA.M")
+
+
+@pytest.mark.parametrize("is_clear", [False, True])
+def test_only_one_of_two_changed_tiles_may_have_been_recycled(is_clear: bool) -> None:
+    """The other one was misread, unless its new letter is clear."""
+    game = play(new_game(replace(STANDARD_RULES, recycle=True)), "8F HORN", "H6 FA.M")
+    swaps = TileRecycled(0, parse_square("H6"), Tile("P")), TileRecycled(0, parse_square("G8"), Tile("E"))
+    board = board_after(game.push(swaps[1]), "10F PASTE")
+    found = infer_play(game, seen(board, {"H6": {"P": 0.999, "F": 0.001} if is_clear else {"P": 0.8, "F": 0.2}}))
+    paste = PlayMade(0, written(game, "10F PASTE"))
+    one, both = (swaps[1], paste), (*swaps, paste)
+    assert [explanation.events for explanation in found.explanations[:2]] == ([both, one] if is_clear else [one, both])
 
 
 def test_recycled_tile_of_a_position_is_played_again() -> None:
