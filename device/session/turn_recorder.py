@@ -86,7 +86,7 @@ class TurnRecorder:
         before, auto_turns = self.controller.game, self.background.auto_turns
         context = replace(self.controller.turn_context, seat=None)
         turn = advance.adapt(before, context)
-        self.background.advance_reader.mark_used()
+        self.background.advance_reader.mark_used(advance)
         self.board_camera.use_advance(advance.reading)
         if turn.is_aligned:
             self.board_camera.confirm_location(turn.reading)
@@ -95,7 +95,7 @@ class TurnRecorder:
             turn = replace(turn, decision=Decision((), question_history=context.question_history))
         self._record_turn(check_advance_key_frames(self.board_camera, turn, context, key_frames))
         if auto_turns is not None and len(self.controller.game.turns) > len(before.turns):
-            auto_turns.note_end(self.controller.game)
+            auto_turns.note_end(advance, self.controller.game)
 
     def record_unended_play(self, seat: int | None) -> None:
         """Record the play on the board if it is at rest and no button has ended its turn, and show a notice.

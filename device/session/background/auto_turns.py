@@ -40,10 +40,10 @@ class AutoTurnConfig:
 
 @dataclass(frozen=True, slots=True)
 class _EndedTurn:
-    """A turn that was ended automatically, with the number of turns, the newest capture and the time (s) at its end."""
+    """A turn that was ended automatically, with the number of turns, the capture and the time (s) at its end."""
 
     turn_count: int
-    capture: AdvanceCapture | None
+    capture: AdvanceCapture
     time: float
 
 
@@ -96,15 +96,18 @@ class AutoTurns:
         """Store that the board is moving (`is_moving` is True) or has come to rest. May be called on any thread."""
         self._rest_since = None if is_moving else self._clock() - MIN_REST_S
 
-    def note_end(self, game: Game) -> None:
-        """Store that a turn was ended automatically; `game` is the game after it. Runs on the session's thread."""
-        self._ended_turn = _EndedTurn(len(game.turns), self._advance_reader.get_newest(), self._clock())
+    def note_end(self, capture: AdvanceCapture, game: Game) -> None:
+        """Store that a turn was ended automatically with `capture`; `game` is the game after it.
+
+        Runs on the session's thread.
+        """
+        self._ended_turn = _EndedTurn(len(game.turns), capture, self._clock())
 
     def take_echo(self, game: Game) -> bool:
         """Return True if a press of the button is probably meant for the turn that was just ended automatically.
 
-        This is the case for the first press within `MAX_ECHO_S` seconds, if neither the board nor the number of turns
-        has changed. Runs on the session's thread.
+        This is the case for the first press within `MAX_ECHO_S` seconds, if the board still looks as in the capture of
+        that turn and the number of turns has not changed. Runs on the session's thread.
         """
         ended, self._ended_turn = self._ended_turn, None
         if ended is None:

@@ -62,10 +62,10 @@ class AdvanceReader:
         with self._lock:
             return None if self._is_used else self._newest
 
-    def mark_used(self) -> None:
-        """Store that a turn is recorded from the newest capture."""
+    def mark_used(self, capture: AdvanceCapture) -> None:
+        """Store that a turn is recorded from `capture`; a newer capture remains unused."""
         with self._lock:
-            self._is_used = True
+            self._is_used = self._is_used or capture is self._newest
 
     def read_scene(self, scene: RestScene) -> None:
         """Discard the earlier reading; if a player has the turn, read the scene and infer the turn."""

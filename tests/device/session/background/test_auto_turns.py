@@ -112,6 +112,30 @@ def test_quick_next_player_ends_the_turn(auto: SteppedTable) -> None:
     assert found(auto) == [(0, "HORN"), (1, "FA.M")]
 
 
+@pytest.mark.parametrize(
+    ("command", "seat", "later"),
+    [
+        (PassTurn(), None, [(0, "pass")]),
+        (ChallengePlay(), None, [(1, "challenge")]),
+        (EndGame(), None, []),
+        (EndTurn(), None, []),
+        (EndTurn(), 1, []),
+    ],
+)
+def test_play_of_the_quick_next_player_counts_before_its_wait_is_over(
+    command: TableCommand, seat: int | None, later: list[tuple[int, str]], auto: SteppedTable
+) -> None:
+    auto.lay(HORN)
+    auto.rest(3.0)
+    auto.lay(HORN, FARM)
+    auto.rest(1.5)
+    assert found(auto) == [(0, "HORN")]
+    turns = auto.submit(command, seat=seat).turns
+    assert found(auto)[:2] == [(0, "HORN"), (1, "FA.M")]
+    assert [(turn.player, turn.kind) for turn in turns[2:]] == later
+    assert auto.rest(8.0).turns == turns
+
+
 def test_hand_over_the_play_ends_no_turn(auto: SteppedTable) -> None:
     auto.table.hidden = [frozenset({(7, 6), (7, 7)})] * MAX_IMAGES
     auto.lay(HORN)
