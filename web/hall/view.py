@@ -90,8 +90,10 @@ class HallView:
 
     def show(self, state: HallState, delay_s: float) -> None:
         """Make `state`, which is `delay_s` seconds old, the newest state of the view."""
-        before, self.state, self.delay_s = self.state, state, delay_s
-        for name, (feed, _) in list(self._feeds.items()):
+        with self._lock:
+            before, self.state, self.delay_s = self.state, state, delay_s
+            feeds = [(name, feed) for name, (feed, _) in self._feeds.items()]
+        for name, feed in feeds:
             table = state.tables.get(name)
             is_same = table is before.tables.get(name) and state.is_connected == before.is_connected
             if table and not is_same:
@@ -100,10 +102,10 @@ class HallView:
 
     def find_updates(self, name: str) -> LiveUpdates | None:
         """Return the live updates of the table with this name, or None if there is no such table."""
-        table = self.state.tables.get(name)
-        if table is None:
-            return None
-        with self._lock:
+        with self._lock:  # `show` passes each later state to the new feed
+            table = self.state.tables.get(name)
+            if table is None:
+                return None
             if name not in self._feeds:
                 feed = TableFeed(self._make_snapshot(table))
                 self._feeds[name] = feed, LiveUpdates(self._templates, feed, self._streams, f"{self._name} {name}")

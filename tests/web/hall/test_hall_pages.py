@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import replace as replace_play
 
 import pytest
@@ -10,6 +11,7 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace
 
 from device.catalogue import list_languages
+from device.hall.receiving.hall_state import HallTable
 from device.hall.receiving.hall_updates import (
     apply_connection,
     apply_game,
@@ -17,9 +19,11 @@ from device.hall.receiving.hall_updates import (
     apply_status,
     apply_table_state,
 )
+from device.session.snapshot import TableSnapshot
 from engine.events import EndReason, GameEnded, Passed, RackRevealed
 from engine.messages import make_message
 from tests.support.engine_table import new_game, written
+from tests.support.waiting import PATIENCE_S
 from tests.web.hall.conftest import HORN, STARTED, ShownHall, received, state_of
 
 
@@ -36,6 +40,25 @@ def test_change_of_one_table_is_sent_alone(hall: ShownHall, client: FlaskClient)
     hall.look()
     parts = client.get(f"/live/state?since={first['id']}").json["parts"]
     assert set(parts) == {"status", "table-0"} and "<bdi>Ben</bdi>: <bdi>passed</bdi>" in parts["table-0"]
+
+
+def test_page_of_a_table_that_is_opened_during_a_change_shows_the_new_state(
+    hall: ShownHall, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hall.state = apply_table_state(hall.state, state_of("Table 2", 2, "ended"), 1.0)
+    change, make_snapshot = threading.Thread(target=hall.look), HallTable.make_snapshot
+
+    def make_snapshot_slowly(table: HallTable, delay_s: float) -> TableSnapshot:
+        snapshot = make_snapshot(table, delay_s)
+        if change.ident is None:
+            change.start()
+            change.join(0.1)  # it may have to wait until the page is there
+        return snapshot
+
+    monkeypatch.setattr(HallTable, "make_snapshot", make_snapshot_slowly)
+    client.get("/tables/Table%202/live/state")
+    change.join(PATIENCE_S)
+    assert client.get("/tables/Table%202/live/state").json["phase"] == "ended"
 
 
 def test_invented_id_of_a_state_gets_everything(client: FlaskClient) -> None:
