@@ -47,8 +47,10 @@ class Texts:
     def _translate(self, value: object) -> object:
         if not isinstance(value, Message):
             return _isolate_value(value)
-        values = map(self._translate, value.values)
-        return self.catalogue.format(f"message.{value.key}", *values) if value.key else value.template.format(*values)
+        key, values = f"message.{value.key}", map(self._translate, value.values)
+        if value.key and self.catalogue.find_text(key) != key:
+            return self.catalogue.format(key, *values)
+        return value.template.format(*values)  # no key, or a key of the earlier version that has stored the message
 
 
 def isolate(text: str) -> str:

@@ -122,6 +122,14 @@ def test_right_to_left_words_do_not_split_the_text_beside_them() -> None:
     assert t("status.to_play", name="Zoë 🎲") == "Zoë 🎲 to play"
 
 
+def test_stored_message_whose_text_is_gone_is_shown_in_english(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.catalogue.report_missing_text", lambda *_: None)
+    assert (
+        languages()["de"].translate(make_message("gone", "{0} swapped a tile", "דנה"))
+        == "\u2068דנה\u2069 swapped a tile."
+    )
+
+
 def test_refusal_names_the_square_of_a_hebrew_word(table: ShownTable, paired: FlaskClient) -> None:
     last = replace(samples.MIDGAME.turns[-1], word="גג", at="8G")
     table.show(replace(samples.MIDGAME, turns=(last,)))
