@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from engine.board import Board, Square, column_of, parse_position, parse_square, position_name, row_of, square_name
@@ -14,6 +16,12 @@ from engine.reading import BLANK, BOARD_SIZE
 from engine.tiles import Tile, TileSet
 
 Placement = tuple[Square, Tile]
+
+WordLetter = tuple[Tile | None, bool]
+"""A letter of a word in GCG notation: its tile, and True if the tile is marked as one that was on the board already.
+
+Such a tile may be written as a dot, and is None then.
+"""
 
 _THROUGH_TILE = re.compile(r"(\.|\([^()]*\))")
 
@@ -49,7 +57,7 @@ class Play:
         """
         start, across = parse_position(position)
         step, room = (1, BOARD_SIZE - column_of(start)) if across else (BOARD_SIZE, BOARD_SIZE - row_of(start))
-        letters = list(_parse_word(word, tiles))
+        letters = parse_word(word, tiles)
         if len(letters) > room:
             text = (
                 "{0} at {1} does not fit on the board (tiles: {2}, squares: {3}). Check the square and the direction."
@@ -117,13 +125,8 @@ class Play:
         Tiles of several letters are in brackets, for example `[CH]`.
         """
         new = dict(self.tiles)
-        word, new_tiles = "", list[Tile]()
-        for square in self.apply_to(board).tile_run(self.squares[0], self.is_across(board)):
-            if square in new:
-                new_tiles.append(new[square])
-            else:
-                word, new_tiles = f"{word}{tiles.write(new_tiles)}.", []
-        return word + tiles.write(new_tiles)
+        run = self.apply_to(board).tile_run(self.squares[0], self.is_across(board))
+        return write_word([(new.get(square), square not in new) for square in run], tiles)
 
     def to_gcg(self, board: Board, tiles: TileSet) -> str:
         """Return the position and the word in GCG notation. `board` is the board before the play."""
@@ -164,12 +167,14 @@ def _is_same_tile(old: Tile, new: Tile) -> bool:
     return old.letter == new.letter or old.is_unnamed
 
 
-def _parse_word(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
-    """Return (tile, is_marked) for each square of a word in GCG notation; a marked tile was already on the board.
+def parse_word(word: str, tiles: TileSet) -> list[WordLetter]:
+    """Return the letter of each square of a word in GCG notation. Raises `NotationError`.
 
-    A square that is written as a dot has no tile: None.
+    >>> from engine.tiles import load_tile_set
+    >>> [(str(tile), is_marked) for tile, is_marked in parse_word("F.r(M)", load_tile_set("en"))]
+    [('F', False), ('None', True), ('r', False), ('M', True)]
     """
-    letters: list[tuple[Tile | None, bool]] = []
+    letters: list[WordLetter] = []
     for part in _THROUGH_TILE.split(word):
         if part == ".":
             letters.append((None, True))
@@ -181,3 +186,15 @@ def _parse_word(word: str, tiles: TileSet) -> list[tuple[Tile | None, bool]]:
     if not letters:
         raise NotationError(make_message("play-needs-word", "Enter the word that was played."))
     return letters
+
+
+def write_word(letters: Iterable[WordLetter], tiles: TileSet) -> str:
+    """Return a word in GCG notation, the reverse of `parse_word`."""
+    parts: list[str] = []
+    for is_marked, group in groupby(letters, key=itemgetter(1)):
+        run = [tile for tile, _ in group]
+        if is_marked:
+            parts += ["." if tile is None else f"({tiles.text(tile)})" for tile in run]
+        else:
+            parts.append(tiles.write([tile for tile in run if tile is not None]))
+    return "".join(parts)

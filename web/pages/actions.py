@@ -6,7 +6,7 @@ refused, and the response describes the changes since then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,12 +24,13 @@ from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EnterBoard
 from device.session.messages import CommandRefusedError
 from device.session.rule_choices import CHOICE_FIELDS, NewGameError
-from device.session.snapshot import Moment, TableSnapshot
+from device.session.snapshot import Moment, TableSnapshot, TurnView
 from device.session.table_session import TableSession
 from engine.board import SQUARES, parse_square
 from engine.errors import NotationError
+from engine.plays import parse_word, write_word
 from engine.reading import BLANK, BOARD_SIZE, EMPTY
-from engine.tiles import Tile
+from engine.tiles import Tile, TileSet
 from web.command_requests import WEB_COMMANDS, RequestError, decode_form, make_command, make_order_type
 from web.filters import actor
 from web.i18n import isolate, texts
@@ -202,22 +203,56 @@ def _read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) ->
 
     The page's script sends the word in GCG notation in the field `notation`. Without this field, the word is in the
     field `word`, and the letters of its blanks are in `blanks`; the case of all these letters is ignored, because
-    keyboards of phones write small letters. Blanks without a word are those of the recorded word. Raises `RequestError`
-    if a letter of `blanks` is not in the word.
+    keyboards of phones write small letters. In a correction, blanks without a word are those of the recorded word, and
+    a word and a position that are the recorded ones are left out. Raises `RequestError` as `_mark_blanks` does.
     """
     if "notation" in form:
         return FormCommand(command, {"word": form["notation"]})
-    tiles = state.tiles
-    word = tiles.upper("".join(form.get("word", "").split()))
-    blanks = tiles.upper("".join(form.get("blanks", "").split()))
-    recorded = state.find_turn(form.get("number", 0, type=int))
-    if blanks and not word and recorded is not None and command is CorrectTurn:
-        word = tiles.upper(recorded.word)
-    for letter in blanks:
-        if letter not in word:
+    turn = state.find_turn(form.get("number", 0, type=int)) if command is CorrectTurn else None
+    recorded = "" if turn is None else turn.word
+    word = state.tiles.upper("".join(form.get("word", "").split()))
+    if blanks := form.get("blanks", "").split():
+        word = _mark_blanks(word or state.tiles.upper(recorded), blanks, recorded, state.tiles)
+    arguments = {"word": "" if word == recorded else word}
+    if turn is not None and form.get("at", "").strip().upper() == turn.at:
+        arguments["at"] = ""
+    return FormCommand(command, arguments)
+
+
+def _mark_blanks(word: str, blanks: Sequence[str], recorded: str, tiles: TileSet) -> str:
+    """Return a word in GCG notation in which the letters of `blanks` are those of blanks.
+
+    If the word has a letter several times, the blank is where `recorded`, the word before the correction, has a blank,
+    or otherwise the first. Raises `RequestError` if the word cannot be parsed or does not have a letter of `blanks`.
+    """
+    try:
+        letters = parse_word(word, tiles)
+        blank_letters = [letter for text in blanks for letter in tiles.split(text)]
+    except NotationError as error:
+        raise RequestError(f"{error}.") from None
+    likely = {place for text in (word, recorded) for place, _ in _find_blanks(text, tiles)}
+    marked: set[int] = set()
+    for letter in blank_letters:
+        places = [at for at, (tile, _) in enumerate(letters) if tile and tile.letter == letter and at not in marked]
+        if not places:
             raise RequestError(f"There is no {letter} in {word}.")
-        word = word.replace(letter, tiles.lower(letter), 1)
-    return FormCommand(command, {"word": word})
+        marked.add(min(places, key=lambda place: place not in likely))
+    named = [
+        (Tile(tile.letter, is_blank=True) if tile and at in marked else tile, is_on_board)
+        for at, (tile, is_on_board) in enumerate(letters)
+    ]
+    return write_word(named, tiles)
+
+
+def _find_blanks(word: str, tiles: TileSet) -> list[tuple[int, Tile]]:
+    """Return the place and the tile of each named blank in a word in GCG notation."""
+    letters = parse_word(word, tiles) if word else []
+    return [(at, tile) for at, (tile, _) in enumerate(letters) if tile and tile.is_blank and not tile.is_unnamed]
+
+
+def list_blanks(state: TableSnapshot, turn: TurnView) -> str:
+    """Return the letters of the named blanks in the word of a turn, as the field `blanks` of a form has them."""
+    return state.tiles.write([Tile(tile.letter) for _, tile in _find_blanks(turn.word, state.tiles)])
 
 
 def _read_board(command: type[TableCommand], form: Form, _: TableSnapshot) -> FormCommand:

@@ -26,7 +26,7 @@ from engine.rules import MAX_PLAYERS, PRESETS
 from engine.tiles import Tile, playable_tile_set_names
 from web.filters import has_camera_fault, list_rows
 from web.i18n import languages, texts
-from web.pages.actions import identify_turn
+from web.pages.actions import identify_turn, list_blanks
 from web.responses import render_dialog, require_pairing
 from web.security.pairing import Pairing
 
@@ -102,9 +102,11 @@ class Dialogs:
         state, number = self.session.state, request.args.get("number", -1, type=int)
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
         due = self.session.find_player_due(number) if insert else None
+        turn = state.find_turn(number)
         return self.show(
             "turn",
-            turn=state.find_turn(number),
+            turn=turn,
+            blanks="" if turn is None else list_blanks(state, turn),
             number=number,
             insert=insert,
             due=due,

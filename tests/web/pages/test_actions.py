@@ -164,10 +164,10 @@ def test_exchange_needs_a_number(table: ShownTable, paired: FlaskClient, count: 
 
 def test_turn_is_corrected_by_the_filled_in_fields(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
-    press(paired, "/actions/turn", number="3", player="1", word=" paste ", blanks="E", at="10d", score="−3")
+    press(paired, "/actions/turn", number="3", player="1", word=" paste ", blanks="E", at="9d", score="−3")
     press(paired, "/actions/insert-turn", number="3", kind="exchange", count="2")
     assert [request for request, _ in table.submitted] == [
-        CorrectTurn(3, player=1, word="PASTe", at="10d", score=-3),
+        CorrectTurn(3, player=1, word="PASTe", at="9d", score=-3),
         InsertTurn(3, kind="exchange", count=2),
     ]
     assert press(paired, "/actions/turn", number="3", score="many")[0] == 400
