@@ -91,9 +91,9 @@ def discard_reading(controller: GameController) -> None:
     """
     check_not_paused(controller)
     open_question, controller.open_question = controller.open_question, None
+    controller.memory.forget_last_question()  # before the undo, which keeps the words of earlier questions
     if open_question is not None and open_question.chosen_counts:
         controller.move_in_history(controller.log.undo)
-    controller.memory.forget_last_question()
 
 
 def cancel_question(controller: GameController) -> bool:
@@ -102,12 +102,14 @@ def cancel_question(controller: GameController) -> bool:
     If its turn counts provisionally, the question is stored with it, so that a redo brings both back.
     """
     open_question = controller.open_question
-    if open_question is None or open_question.chosen_counts:
+    if open_question is None:
+        return False
+    if open_question.reading is not None:
+        controller.memory.forget_last_question()
+    if open_question.chosen_counts:
         controller.defer_question()
         return False
     controller.open_question = None
-    if open_question.reading is not None:
-        controller.memory.forget_last_question()
     return True
 
 

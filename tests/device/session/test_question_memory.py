@@ -8,16 +8,18 @@ from pathlib import Path
 import pytest
 
 from device.session.commands.games import EndGame, PlayAgain, ResumeGame, StartGame, Undo
-from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
+from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion, ReadAgain
 from device.session.commands.turns import ChallengePlay, EndTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
+from engine.board import parse_square
 from engine.messages import values_of
 from engine.reading import BoardReading, SquareReading
 from engine.rules import UnplayedRule
 from tests.support.doubtful_tables import HARN, get_words, play_in_doubt
+from tests.support.questions import get_key
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable, play, rows
 from tests.support.waiting import PATIENCE_S
 
@@ -104,6 +106,26 @@ def test_undo_of_a_turn_forgets_the_answer_about_its_old_tile(playing: TableSess
         misread_r_of_horn(playing, table, *words)
     playing.submit(AnswerQuestion(0)).result(PATIENCE_S)
     assert get_words(playing.submit(Undo()).result(PATIENCE_S)) == ["HORN", "FA.M", "PASTE"]
+
+
+def lay_hork(table: TextTable) -> None:
+    """Place HORN so that its N is read as a K."""
+    squares = list(BoardReading.from_rows(rows(("HORK", 7, 5, True))).squares)
+    squares[parse_square("I8")] = SquareReading((("K", 0.985), ("N", 0.012)))
+    table.board = BoardReading(tuple(squares))
+
+
+def test_word_is_asked_about_again_if_the_players_look_again(playing: TableSession, table: TextTable) -> None:
+    lay_hork(table)
+    key = get_key(playing.submit(EndTurn()).result(PATIENCE_S))
+    assert key and get_key(playing.submit(ReadAgain()).result(PATIENCE_S)) == key
+
+
+def test_word_is_asked_about_again_after_an_undo_instead_of_an_answer(playing: TableSession, table: TextTable) -> None:
+    lay_hork(table)
+    key = get_key(playing.submit(EndTurn()).result(PATIENCE_S))
+    playing.submit(Undo()).result(PATIENCE_S)
+    assert key and get_key(playing.submit(EndTurn()).result(PATIENCE_S)) == key
 
 
 def cut_power(store: GameStore, path: Path) -> GameStore:
