@@ -103,12 +103,14 @@ def move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event,
     first = next(number for number, event in enumerate(events) if isinstance(event, PlayerTurn | SwapEvent))
     game = game.push(*events[:first])
     passes: list[Event] = []
-    while True:
+    max_passes = len(game.players) + sum(game.state.turns_to_skip)
+    while len(passes) <= max_passes:
         moved = _give_to_players_to_move(game, events[first:])
         if [event.player for event in moved if isinstance(event, PlayerTurn)][-1] == seat:
             return (*events[:first], *passes, *moved)
         passes.append(Passed(game.to_move))
         game = game.push(passes[-1])
+    raise AssertionError("after so many passes, each player has been to move")
 
 
 def _give_to_players_to_move(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
