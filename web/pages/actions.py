@@ -114,7 +114,8 @@ class Actions:
             return refuse(t(error.key, **error.values)), None
         except CommandRefusedError as refusal:
             state = self.session.state
-            if _is_about_other_turn(request.form, state):
+            is_old_board = command is EnterBoard and order.moment != state.moment  # it would undo corrections
+            if is_old_board or _is_about_other_turn(request.form, state):
                 return refuse(t("wrong.other_turn")), None
             answer = refuse(explain_refusal(refusal, order.moment, state))
             if order.moment.game == state.game:  # a form that was filled in for another game must be opened again

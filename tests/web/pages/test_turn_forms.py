@@ -11,9 +11,12 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from device.session.commands.base import TableCommand
-from device.session.commands.games import Undo
+from device.session.commands.corrections import CorrectSquare
+from device.session.commands.games import StartGame, Undo
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, PassTurn
+from engine.events import GameStarted
+from engine.rules import Rules
 from tests.support.api_table import WebTable, open_web_table
 from tests.support.text_table import FARM, HORN, PASTE, rows
 from tests.support.waiting import PATIENCE_S
@@ -93,6 +96,18 @@ def test_board_before_a_turn_that_has_ended_takes_no_play_back(table: WebTable, 
     after = list_turns(table)
     answer = press_twice(phone, "/actions/board", form)
     assert (answer.status_code, list_turns(table)) == (409, after)
+
+
+def test_board_from_before_a_correction_does_not_undo_it(table: WebTable, phone: FlaskClient) -> None:
+    """If letters may be recycled, the old letter on the form would be a swap."""
+    run(table, StartGame(GameStarted(("Anna", "Ben"), Rules(recycle=True))))
+    run(table, InsertTurn(1, at="8F", word="HARE"))
+    form = fill_in(phone, "/dialogs/board")
+    form["symbols"] = " ".join("".join(rows(("HARES", 7, 5, True))))
+    run(table, CorrectSquare("F8", "C"))
+    answer = press_twice(phone, "/actions/board", form)
+    assert (answer.status_code, [turn.word for turn in table.session.state.turns]) == (409, ["CARE"])
+    assert "open the form again" in answer.text
 
 
 def test_challenge_that_was_decided_late_is_not_one_of_a_later_play(table: WebTable, phone: FlaskClient) -> None:
