@@ -86,7 +86,6 @@ class TurnRecorder:
         before, auto_turns = self.controller.game, self.background.auto_turns
         context = replace(self.controller.turn_context, seat=None)
         turn = advance.adapt(before, context)
-        self.background.advance_reader.mark_used(advance)
         self.board_camera.use_advance(advance.reading)
         if turn.is_aligned:
             self.board_camera.confirm_location(turn.reading)
@@ -154,6 +153,8 @@ class TurnRecorder:
             controller.show_images(images)
             return
         self.background.key_frames.set_reference(turn.frame)
+        if turn.decision.events:
+            self.background.advance_reader.mark_used(turn)
         controller.memory.has_own_buttons = controller.seat is not None
         if not (controller.board_colours and controller.game.turns):  # once for each game
             controller.board_colours = sample_board_colours(turn) or controller.board_colours

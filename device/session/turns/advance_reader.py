@@ -14,6 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from dataclasses import replace
+from math import inf
 
 from device.cameras import CameraError
 from device.capture.board_camera import BoardCamera, Capture
@@ -49,23 +50,25 @@ class AdvanceReader:
         self._scene_number = 0
         self._future: Future[AdvanceCapture | None] | None = None
         self._newest: AdvanceCapture | None = None
-        self._is_used = False
+        self._used_time = -inf
+        """Time of the picture of the last turn that was recorded, in seconds."""
         self._is_closed = False
 
     def get_newest(self) -> AdvanceCapture | None:
-        """Return the newest capture, even if a press has already used it. None if it was discarded."""
+        """Return the newest capture, even if its turn is recorded. None if it was discarded."""
         with self._lock:
             return self._newest
 
     def get_unused(self) -> AdvanceCapture | None:
-        """Return the newest capture if no turn has been recorded from it, otherwise None."""
+        """Return the newest capture if no turn has been recorded since its picture was taken, otherwise None."""
         with self._lock:
-            return None if self._is_used else self._newest
+            is_used = self._newest is None or self._newest.turn.frame.time <= self._used_time
+            return None if is_used else self._newest
 
-    def mark_used(self, capture: AdvanceCapture) -> None:
-        """Store that a turn is recorded from `capture`; a newer capture remains unused."""
+    def mark_used(self, turn: TurnCapture) -> None:
+        """Store that `turn` is recorded: only a capture with a newer picture is unused."""
         with self._lock:
-            self._is_used = self._is_used or capture is self._newest
+            self._used_time = turn.frame.time
 
     def read_scene(self, scene: RestScene) -> None:
         """Discard the earlier reading; if a player has the turn, read the scene and infer the turn."""
@@ -98,7 +101,7 @@ class AdvanceReader:
         If a reading is in progress, wait for its result, up to `MAX_JOIN_S` seconds.
         """
         with self._lock:
-            future, self._future, self._is_used = self._future, None, True
+            future, self._future = self._future, None
         if future is None or future.cancel():
             return None
         try:
@@ -121,7 +124,6 @@ class AdvanceReader:
         if self._future is not None:
             self._future.cancel()
         self._future = self._newest = None
-        self._is_used = False
 
     def _capture(self, scene_number: int, scene: RestScene, game: Game, context: TurnContext) -> AdvanceCapture | None:
         reading = self._board_camera.read_in_advance(scene, game.tiles.letters)
