@@ -171,9 +171,11 @@ class Dialogs:
         return self.show("draw", drawn=drawn, letters=list_letters(state))
 
     def rack(self) -> Response:
-        """Return the form to enter unplayed letters."""
+        """Return the form to enter the unplayed letters: those of the player in the query, or all that are missing."""
         state = self.session.state
-        return self.show("rack", values=state.tiles.values if state.tile_set else {})
+        player = request.args.get("player", -1, type=int)
+        players = (player,) if player in range(len(state.players)) else state.racks_wanted
+        return self.show("rack", players=players, values=state.tiles.values if state.tile_set else {})
 
     def new_game(self) -> Response:
         """Return the form to start a new game."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import Future
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import RevealRack
+from device.session.commands.games import EndGame
 from device.session.snapshot import Moment, TableSnapshot
 from tests.support import samples
-from tests.web.conftest import ShownTable, token
+from tests.support.api_table import open_web_table
+from tests.support.waiting import PATIENCE_S
+from tests.web.conftest import ShownTable, pair, press, token
 
 NOW = Moment(1, 4)
 
@@ -24,6 +29,30 @@ def test_racks_of_all_players_are_counted_by_one_form(table: ShownTable, paired:
     data = {"csrf": token(paired), "seen": "1-4", "player": ["0", "1", "2"], "letters": ["AE", " ", "Q"]}
     assert paired.post("/actions/racks", data=data).status_code == 204
     assert [command for command, _ in table.submitted] == [RevealRack(0, "AE"), RevealRack(2, "Q")]
+
+
+def test_wrong_letters_are_corrected_from_their_line_of_the_score_sheet(tmp_path: Path) -> None:
+    with open_web_table(tmp_path) as table:
+        table.play_three_turns()
+        for command in (EndGame(), RevealRack(0, "Q"), RevealRack(1, "E")):
+            table.session.submit(command).result(PATIENCE_S)
+        phone = table.app.test_client()
+        pair(phone)
+        line = next(turn for turn in table.session.state.turns if turn.kind == "endrack")
+        links = re.findall(r'href="(/dialogs/rack[^"]*)"', phone.get(f"/dialogs/turn?number={line.number}").text)
+        assert links == ["/dialogs/rack?player=0", "/dialogs/rack?player=1"]
+        form = phone.get(links[0]).text
+        assert re.findall(r'name="player" value="(\d)"', form) == ["0"]
+        assert press(phone, "/actions/racks", table.seen, player="0", letters="A") == (204, "")
+        racks = [(turn.player, turn.word, turn.score) for turn in table.session.state.turns if turn.kind == "endrack"]
+        assert racks == [(0, "A", -1), (1, "E", -1)]
+
+
+def test_line_that_follows_from_other_lines_offers_no_score(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.FINISHED)
+    form = paired.get("/dialogs/turn?number=5").text
+    assert 'name="score"' not in form and "This line is calculated" in form
+    assert re.findall(r'href="/dialogs/rack\?player=(\d)"', form) == ["1"]
 
 
 def test_racks_without_any_letters_are_refused_but_a_single_one_is_counted(
