@@ -326,15 +326,24 @@ def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tu
 
 
 def _describe_preset(rules: Rules, t: Texts) -> str:
-    """Return the name of the preset from which the rules differ least, with a remark if they differ.
+    """Return the name of the preset from which the rules differ least, with a remark if they differ."""
+    nearest = find_nearest_preset(rules)
+    preset = t(f"new.presets.{nearest}")
+    return t("rules.changed", preset=preset) if _count_changes(rules, PRESETS[nearest]) else preset
+
+
+def find_nearest_preset(rules: Rules) -> str:
+    """Return the name of the preset from which the rules differ least; of several, one of the same edition."""
+    changes = {name: (_count_changes(rules, of), of.edition != rules.edition) for name, of in PRESETS.items()}
+    return min(changes, key=changes.__getitem__)
+
+
+def _count_changes(rules: Rules, preset: Rules) -> int:
+    """Return the number of rules that differ from a preset.
 
     Who decides a challenge is left out, because it depends on the word list.
     """
-    settings = asdict(replace(rules, list_decides=True)).items()
-    changes = {name: len(settings - asdict(preset).items()) for name, preset in PRESETS.items()}
-    nearest = min(changes, key=changes.__getitem__)
-    preset = t(f"new.presets.{nearest}")
-    return t("rules.changed", preset=preset) if changes[nearest] else preset
+    return len(asdict(replace(rules, list_decides=preset.list_decides)).items() - asdict(preset).items())
 
 
 def _describe_challenge(rules: Rules, t: Texts) -> str:

@@ -22,9 +22,9 @@ from device.storage.store import StoreError
 from engine.board import SQUARES, Square, column_of, parse_square, row_of, square_name
 from engine.errors import NotationError
 from engine.reading import BOARD_SIZE, EMPTY
-from engine.rules import MAX_PLAYERS, PRESETS
+from engine.rules import MAX_PLAYERS, PRESETS, STANDARD_RULES
 from engine.tiles import Tile, playable_tile_set_names
-from web.filters import has_camera_fault, list_rows
+from web.filters import find_nearest_preset, has_camera_fault, list_rows
 from web.i18n import languages, texts
 from web.pages.actions import identify_turn, list_blanks
 from web.responses import render_dialog, require_pairing
@@ -183,9 +183,12 @@ class Dialogs:
             known = self.session.list_players()[:MAX_OFFERED_NAMES]
         except StoreError:
             known = ()  # suggested names are optional
+        state = self.session.state
+        rules = state.rules or STANDARD_RULES
+        chosen = find_nearest_preset(rules)
         return self.show(
             "new-game",
-            running=bool(self.session.state.turns) and self.session.state.phase is not Phase.ENDED,
+            running=bool(state.turns) and state.phase is not Phase.ENDED,
             known=known,
             offer=list_choices(self.own_lexicon),
             own=self.own_lexicon.stem if self.own_lexicon else "",
@@ -194,7 +197,9 @@ class Dialogs:
             longest=MAX_PLAYER_NAME_LENGTH,
             numbers={field: choice.maximum for field, choice in NUMBER_CHOICES.items()},
             preset_choices={preset: list_preset_choices(preset) for preset in PRESETS},
-            first=_find_next_first_player(self.session.state),
+            chosen=chosen,
+            minutes=rules.clock_seconds // 60 if rules.clock_seconds or PRESETS[chosen].clock_seconds else "",
+            first=_find_next_first_player(state),
         )
 
 

@@ -93,3 +93,30 @@ def test_next_game_is_begun_by_the_next_player(table: ShownTable, paired: FlaskC
     table.show(samples.FINISHED)
     html = paired.get("/dialogs/new-game").text
     assert re.findall(r'name="first" value="(\w+)" checked', html) == ["1"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_next_game_has_the_rules_of_the_last_one(table: ShownTable, paired: FlaskClient, preset: str) -> None:
+    rules = replace(PRESETS[preset], list_decides=False)
+    table.show(replace(samples.FINISHED, rules=rules, edition=rules.edition))
+    html = paired.get("/dialogs/new-game").text
+    assert re.findall(r'<option value="([^"]*)" selected', html.partition('name="preset"')[2])[0] == preset
+    assert re.findall(r'data-preset="([^"]*)" data-choices="[^"]*">', html) == [preset]
+
+
+def test_next_game_after_own_rules_has_the_preset_of_their_edition(table: ShownTable, paired: FlaskClient) -> None:
+    rules = replace(PRESETS["giant-deluxe-2020"], exchange_minimum_bag=7)
+    table.show(replace(samples.FINISHED, rules=rules, edition=rules.edition))
+    assert '<option value="giant-deluxe-2020" selected>' in paired.get("/dialogs/new-game").text
+
+
+@pytest.mark.parametrize(
+    ("preset", "seconds", "minutes"),
+    [("classic-2008", 0, ""), ("classic-2008", 1500, "25"), ("tournament", 1500, "25"), ("tournament", 0, "0")],
+)
+def test_next_game_has_the_clock_of_the_last_one(
+    table: ShownTable, paired: FlaskClient, preset: str, seconds: int, minutes: str
+) -> None:
+    table.show(replace(samples.FINISHED, rules=replace(PRESETS[preset], clock_seconds=seconds)))
+    html = paired.get("/dialogs/new-game").text
+    assert re.findall(r'name="minutes"[^>]* value="(\d*)"', html) == [minutes]
