@@ -11,13 +11,20 @@ async function turnTo(address, focus) {
     const html = await answer.text();
     if (wanted !== address) return; // the slider has moved on
     if (!answer.ok) return location.assign(address);
+    const note = findNote();
     past.innerHTML = html;
+    if (note?.open) findNote()?.replaceWith(note);
     showStep();
   } catch {
     return location.assign(address); // the browser says what is wrong
   }
   history.replaceState(null, "", address);
   if (focus) past.querySelector(focus)?.focus({ preventScroll: true });
+}
+
+// The form of the note on the game, which stays open with its text at every turn.
+function findNote() {
+  return past.querySelector("[name=comment]")?.closest("details");
 }
 
 // Scrolls the list of turns, but not the page, until the turn that is shown is in the middle.

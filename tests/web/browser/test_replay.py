@@ -1,4 +1,4 @@
-"""A stored game in a browser: the arrow keys go through its turns."""
+"""A stored game in a browser: its turns, its picture to share, and a note on it."""
 
 from __future__ import annotations
 
@@ -95,3 +95,21 @@ def test_file_is_imported_once_after_a_double_tap(browser: Browser, tmp_path: Pa
         page.set_input_files("#file", file)
         page.locator(".bring button").dblclick(delay=30, no_wait_after=True)
         page.get_by_role("heading", name="Ann 14").wait_for()
+
+
+def test_note_that_is_being_written_stays_at_the_next_turn(browser: Browser, tmp_path: Path) -> None:
+    with (
+        open_web_table(tmp_path) as table,
+        PageServer(table.app, 0, "127.0.0.1") as server,
+        open_tab(browser, PHONE) as page,
+    ):
+        table.play_three_turns()
+        table.end()
+        pair(page, server, table.code)
+        visit(page, server, "/history/1?turn=3")
+        page.locator("summary", has_text="note").click()
+        page.locator("[name=comment]").fill("A close game")
+        page.locator("[data-slide] [rel=prev]").click()
+        page.wait_for_function("location.search === '?turn=2'")
+        assert page.locator("[name=comment]").input_value() == "A close game"
+        assert page.locator("[data-slide] input").input_value() == "2"
