@@ -150,8 +150,10 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "Enter" && entry.letters.length) {
     form.requestSubmit(form.querySelector(".primary"));
   } else {
+    // The tiles decide which small letter belongs to a capital: in Turkish i to İ, in other languages i to I.
     const letter = event.key.toLocaleUpperCase(document.documentElement.lang);
-    const key = [...form.querySelectorAll(".entry-keys button")].find((button) => button.textContent === letter);
+    const keys = [...form.querySelectorAll(".entry-keys button")];
+    const key = keys.find((button) => button.dataset.blank === event.key) ?? keys.find((button) => button.textContent === letter);
     if (!key) return;
     addLetter(form, key);
   }

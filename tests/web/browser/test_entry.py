@@ -216,3 +216,14 @@ def test_end_turn_without_a_camera_opens_the_entry(browser: Browser, table: Text
         phone.locator("#panel .end-turn:enabled").tap()
         phone.get_by_text("The camera sends no pictures.").wait_for()
         phone.locator(".entry-board").wait_for()
+
+
+def test_dotted_i_of_a_keyboard_is_not_the_dotless_letter(
+    browser: Browser, server: PageServer, session: TableSession
+) -> None:
+    session.submit(StartGame(GameStarted(("Ada", "Can"), tile_set="tr"))).result(PATIENCE_S)
+    with open_tab(browser, SCREEN) as page:
+        open_entry(page, server)
+        for key in ("i", "I", "k"):
+            page.keyboard.press(key)
+        assert page.locator(".entry input[name=notation]").input_value() == "İIK"
