@@ -14,6 +14,8 @@ import numpy.typing as npt
 from device.cameras import Frame, Image
 from device.capture.jpeg import encode_jpeg
 from device.capture.motion import has_moved, make_thumbnail
+from engine.events import Event
+from engine.game import Game
 
 MAX_KEY_FRAMES = 6
 """Largest number of key frames that are kept between two presses; older key frames are discarded."""
@@ -42,10 +44,12 @@ class KeyFrame:
 
 
 class KeyFrameBuffer:
-    """Buffer of the last key frames; one thread may add key frames while another thread takes them."""
+    """Buffer of the last key frames; one thread may add key frames while another thread lists and removes them."""
 
     def __init__(self) -> None:
         self._frames: deque[KeyFrame] = deque(maxlen=MAX_KEY_FRAMES)
+        self._last_turn: tuple[tuple[Event, ...], tuple[KeyFrame, ...]] = (), ()
+        """The events of the game before the last turn, and the key frames of that turn."""
         self._reference: npt.NDArray[np.float32] | None = None
 
     def set_reference(self, frame: Frame) -> None:
@@ -65,11 +69,22 @@ class KeyFrameBuffer:
         jpeg = encode_jpeg(frame.image, KEY_FRAME_JPEG_QUALITY)
         self._frames.append(KeyFrame(jpeg, frame.time, thumbnail))
 
-    def take_all(self) -> tuple[KeyFrame, ...]:
-        """Return the key frames, oldest first, and remove them from the buffer."""
-        key_frames = tuple(self._frames)
+    def list_frames(self, game: Game) -> tuple[KeyFrame, ...]:
+        """Return the key frames since the last turn of `game`, oldest first, even if the turn after it was undone."""
+        events, undone = self._last_turn
+        return ((*undone, *self._frames) if events == game.events else tuple(self._frames))[-MAX_KEY_FRAMES:]
+
+    def end_turn(self, game: Game, frame: Frame) -> None:
+        """Remove the key frames up to `frame`, the picture of a turn that is recorded; `game` is the game before it."""
+        key_frames = self.list_frames(game)
+        self._last_turn = game.events, tuple(key_frame for key_frame in key_frames if key_frame.time <= frame.time)
+        while self._frames and self._frames[0].time <= frame.time:
+            self._frames.popleft()
+
+    def clear(self) -> None:
+        """Remove all key frames, because another game begins."""
         self._frames.clear()
-        return key_frames
+        self._last_turn = (), ()
 
 
 def find_stable_frames(key_frames: Sequence[KeyFrame], last: Frame) -> Iterator[tuple[KeyFrame, float]]:

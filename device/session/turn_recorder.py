@@ -64,7 +64,8 @@ class TurnRecorder:
             controller.show_notice("turn-ended-already", controller.game.players[controller.game.to_move])
             return ()
         if not worker.is_pending:
-            game, context, key_frames = controller.game, controller.turn_context, self.background.key_frames.take_all()
+            game, context = controller.game, controller.turn_context
+            key_frames = self.background.key_frames.list_frames(game)
             camera, take_advance = self.board_camera, self.background.advance_reader.take
             worker.start(lambda progress: capture_turn(camera, game, context, key_frames, progress, take_advance()))
         turn = worker.wait(self.queue.run_pings)
@@ -89,7 +90,7 @@ class TurnRecorder:
         self.board_camera.use_advance(advance.reading)
         if turn.is_aligned:
             self.board_camera.confirm_location(turn.reading)
-        key_frames = self.background.key_frames.take_all()
+        key_frames = self.background.key_frames.list_frames(before)
         if turn.decision is not None and not filter_plays(turn.decision.events):
             turn = replace(turn, decision=Decision((), question_history=context.question_history))
         self._record_turn(check_advance_key_frames(self.board_camera, turn, context, key_frames))
@@ -153,14 +154,15 @@ class TurnRecorder:
             controller.show_images(images)
             return
         self.background.key_frames.set_reference(turn.frame)
-        if turn.decision.events:
-            self.background.advance_reader.mark_used(turn)
         controller.memory.has_own_buttons = controller.seat is not None
         if not (controller.board_colours and controller.game.turns):  # once for each game
             controller.board_colours = sample_board_colours(turn) or controller.board_colours
         if turn.game is not controller.game:  # the reading has settled a deferred question
             controller.change_history(turn.game)
             controller.show_notice("question-settled")
+        if turn.decision.events:
+            self.background.advance_reader.mark_used(turn)
+            self.background.key_frames.end_turn(controller.game, turn.frame)
         controller.commit_events(turn.decision.events, images)
         decision = controller.pictures.add_question_crop(turn.decision, turn.frame.image, turn.reading.corners)
         controller.ask_question(decision, turn.reading.board)

@@ -104,7 +104,7 @@ class BackgroundWork(MonitorClient):
 
     def discard_pictures(self) -> None:
         """Discard the pictures of the previous game: key frames, the reading in advance, and turns to learn from."""
-        self.key_frames.take_all()
+        self.key_frames.clear()
         self.advance_reader.discard()
         with self._learn_lock:
             self._turns_to_learn.clear()

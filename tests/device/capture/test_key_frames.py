@@ -6,6 +6,7 @@ import numpy as np
 
 from device.cameras import Frame
 from device.capture.key_frames import MIN_STABLE_S, KeyFrameBuffer, find_stable_frames
+from tests.support.engine_table import new_game
 
 
 def frame(laid: int, time: float) -> Frame:
@@ -21,7 +22,7 @@ def stood(*frames: Frame) -> list[float]:
     glimpses.set_reference(frames[0])
     for one in frames[1:]:
         glimpses.add(one)
-    return [seconds for _, seconds in find_stable_frames(glimpses.take_all(), frames[-1])]
+    return [seconds for _, seconds in find_stable_frames(glimpses.list_frames(new_game()), frames[-1])]
 
 
 def test_board_that_stayed_for_a_while_is_stable() -> None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
+from device.session.commands.base import TableCommand
 from device.session.commands.games import StartGame, Undo
-from device.session.commands.questions import AnswerQuestion
+from device.session.commands.questions import AnswerQuestion, ReadAgain
 from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.messages import Trouble
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
 from engine.rules import Rules
+from tests.support.questions import get_key
 from tests.support.stepped_tables import SteppedTable
 from tests.support.stepped_tables import session as session
 from tests.support.stepped_tables import stepped as stepped
@@ -87,6 +90,41 @@ def test_word_that_a_key_frame_shows_before_it_was_lengthened_is_asked_about(
     state = stepped.submit(AnswerQuestion(1))
     assert [(turn.player, turn.score) for turn in state.turns] == [(0, 14), (1, 9), (0, 10)] and state.turn_of == 1
     assert len(stepped.submit(Undo()).turns) == 1
+
+
+def fail_to_take_a_picture(stepped: SteppedTable) -> None:
+    stepped.table.trouble = "unplugged"
+    stepped.submit(EndTurn())
+    stepped.table.trouble = ""
+    stepped.rest(3.0)
+
+
+def end_and_undo(stepped: SteppedTable) -> None:
+    stepped.submit(EndTurn())
+    stepped.submit(Undo())
+
+
+@pytest.mark.parametrize(
+    ("prepare", "command"),
+    [
+        (fail_to_take_a_picture, EndTurn()),
+        (end_and_undo, EndTurn()),
+        (lambda stepped: stepped.submit(EndTurn()), ReadAgain()),
+    ],
+    ids=["camera fault", "undo", "look again"],
+)
+def test_lengthened_word_is_asked_about_at_the_next_press_too(
+    prepare: Callable[[SteppedTable], object], command: TableCommand, stepped: SteppedTable
+) -> None:
+    stepped.lay(HORN)
+    stepped.rest(1.0)
+    stepped.submit(EndTurn())
+    stepped.lay(HORN, FARM)
+    stepped.rest(12.0)
+    stepped.lay(HORN, FARMS)
+    stepped.rest(1.0)
+    prepare(stepped)
+    assert get_key(stepped.submit(command)) == "one-or-two"
 
 
 def test_each_word_that_key_frames_show_before_it_was_lengthened_is_offered(stepped: SteppedTable) -> None:
