@@ -65,9 +65,9 @@ dialog?.addEventListener("close", () => {
   refocus(openedBy);
 });
 
-// A tap beside the dialog closes it, unless something was typed.
+// A tap beside the dialog closes it, unless something may have been entered.
 dialog?.addEventListener("click", (event) => {
-  if (event.target === dialog && !dialog.querySelector("input:not([type=hidden])")) dialog.close();
+  if (event.target === dialog && !dialog.querySelector("input:not([type=hidden]), select, .laid")) dialog.close();
 });
 
 const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };

@@ -227,3 +227,14 @@ def test_dotted_i_of_a_keyboard_is_not_the_dotless_letter(
         for key in ("i", "I", "k"):
             page.keyboard.press(key)
         assert page.locator(".entry input[name=notation]").input_value() == "İIK"
+
+
+def test_tap_beside_the_form_closes_it_only_without_letters(browser: Browser, server: PageServer) -> None:
+    with open_tab(browser, SCREEN) as page:
+        open_entry(page, server)
+        page.keyboard.press("f")
+        page.mouse.click(5, 5)
+        assert page.get_by_role("dialog").is_visible()
+        page.get_by_role("button", name="Delete the last letter").click()
+        page.mouse.click(5, 5)
+        page.get_by_role("dialog").wait_for(state="hidden")
