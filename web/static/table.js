@@ -160,14 +160,14 @@ function prepare(container) {
   if (newGame) showPreset(newGame);
 }
 
-// Letters are tapped instead of typed, each tile as often as it is there.
+// Letters are tapped instead of typed, each tile as often as it is there; with spaces, because L L is not LL.
 document.addEventListener("click", (event) => {
   const button = event.target.closest(".taps button");
   if (!button) return;
   const field = document.getElementById(button.parentElement.dataset.into);
-  field.value = button.value ? field.value + button.value : field.value.slice(0, -1);
+  field.value = button.value ? `${field.value} ${button.value}`.trim() : field.value.replace(/\s*\S+\s*$/, "");
   for (const other of button.parentElement.querySelectorAll("[data-count]")) {
-    other.disabled = field.value.split(other.value).length > Number(other.dataset.count);
+    other.disabled = field.value.split(" ").filter((tile) => tile === other.value).length >= Number(other.dataset.count);
   }
 });
 
