@@ -79,51 +79,60 @@ class TurnRecorder:
         return turn.reading.problems
 
     def record_advance(self, advance: AdvanceCapture) -> None:
-        """Record a turn that no button has ended, from the picture in which it was captured in advance.
+        """Record a turn that no button has ended, from the picture in which it was captured in advance."""
+        self._record_advance_turn(advance, self._adapt_advance(advance))
+
+    def _adapt_advance(self, advance: AdvanceCapture) -> TurnCapture:
+        """Return the turn of a capture in advance, in the current game and compared with the key frames.
 
         If a command is the reason to record it now, its button or phone may be the next player's. So it does not show
         who has played. If its tiles only answer a question that has been deferred since, no turn is recorded.
         """
+        game, context = self.controller.game, replace(self.controller.turn_context, seat=None)
+        turn = advance.adapt(game, context)
+        if turn.decision is not None and not filter_plays(turn.decision.events):
+            turn = replace(turn, decision=Decision((), question_history=context.question_history))
+        key_frames = self.background.key_frames.list_frames(game)
+        return check_advance_key_frames(self.board_camera, turn, context, key_frames)
+
+    def _record_advance_turn(self, advance: AdvanceCapture, turn: TurnCapture) -> None:
+        """Record the turn of a capture in advance, and track the board from the location in its picture."""
         before, auto_turns = self.controller.game, self.background.auto_turns
-        context = replace(self.controller.turn_context, seat=None)
-        turn = advance.adapt(before, context)
         self.board_camera.use_advance(advance.reading)
         if turn.is_aligned:
             self.board_camera.confirm_location(turn.reading)
-        key_frames = self.background.key_frames.list_frames(before)
-        if turn.decision is not None and not filter_plays(turn.decision.events):
-            turn = replace(turn, decision=Decision((), question_history=context.question_history))
-        self._record_turn(check_advance_key_frames(self.board_camera, turn, context, key_frames))
+        self._record_turn(turn)
         if auto_turns is not None and len(self.controller.game.turns) > len(before.turns):
             auto_turns.note_end(advance, self.controller.game)
 
     def record_unended_play(self, seat: int | None) -> None:
         """Record the play on the board if it is at rest and no button has ended its turn, and show a notice.
 
-        Commands call this before they run, because they follow the play: a pass is the next player's, and a challenge
-        is about the play. `seat` is the player who gave the command, None if it is not known or does not matter. If it
-        is the player to move, nothing is recorded: this player neither passes after a play nor challenges it.
+        Two plays are recorded if key frames show which of them was first. Commands call this before they run, because
+        they follow the play: a pass is the next player's, and a challenge is about the play. `seat` is the player who
+        gave the command, None if it is not known or does not matter. If it is the player of the last play on the board,
+        nothing is recorded: this player neither passes after a play nor challenges it.
         """
-        controller = self.controller
-        if not controller.has_game or seat == controller.game.to_move or (capture := self._find_unended_play()) is None:
+        controller, capture = self.controller, self.background.advance_reader.get_unused()
+        is_moving = self.queue.state.sight is Sight.HAND_IN_VIEW
+        if capture is None or is_moving or not controller.awaits_play:
+            return
+        turn = self._adapt_advance(capture)
+        plays = filter_plays(turn.decision.events) if turn.decision else ()
+        if not plays or plays[-1].player == seat or not (turn.is_split or self._shows_unended_play(capture)):
             return
         name = controller.game.players[controller.game.to_move]
-        self.record_advance(capture)
+        self._record_advance_turn(capture, turn)
         controller.leave_question()
         controller.show_notice("recorded-first", name)
 
-    def _find_unended_play(self) -> AdvanceCapture | None:
-        """Return the reading in advance if the board is at rest and shows a play that is not recorded; None otherwise.
+    def _shows_unended_play(self, advance: AdvanceCapture) -> bool:
+        """Return True if a capture in advance shows one play that is not recorded.
 
         The word list is not used: otherwise a notice would reveal that the words of the play are valid.
         """
-        controller, capture = self.controller, self.background.advance_reader.get_unused()
-        board = capture.turn.reading.board if capture else None
-        is_moving = self.queue.state.sight is Sight.HAND_IN_VIEW
-        if board is None or is_moving or not controller.awaits_play:
-            return None
-        context = replace(controller.turn_context, words=None, seat=None)
-        return capture if shows_unended_play(controller.game, board, context) else None
+        board, context = advance.turn.reading.board, replace(self.controller.turn_context, words=None, seat=None)
+        return board is not None and shows_unended_play(self.controller.game, board, context)
 
     def _record_new_picture(self, turn: TurnCapture) -> TurnCapture:
         """Record a turn unless its picture, which a phone or a folder gave, is that of an earlier turn.

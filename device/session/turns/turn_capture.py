@@ -135,12 +135,12 @@ def capture_turn(
 def check_advance_key_frames(
     camera: BoardCamera, turn: TurnCapture, context: TurnContext, key_frames: Sequence[KeyFrame]
 ) -> TurnCapture:
-    """Return a turn that was captured in advance, with a question if `key_frames` show a part of its play alone."""
+    """Compare the new tiles of a turn that was captured in advance with those of `key_frames`, as at a press."""
 
     def read(image: Image) -> BoardReading | None:
         return camera.read_earlier_picture(image, turn.game.tiles.letters).board
 
-    return _check_key_frames(turn, context, read, key_frames)
+    return _check_key_frames(_split_turns(turn, context, read, key_frames), context, read, key_frames)
 
 
 def _read_pictures(

@@ -111,6 +111,36 @@ def test_play_of_a_press_whose_question_was_cancelled_is_recorded_first(
     assert "recorded-first" in [notice.key for notice in state.notices]
 
 
+@pytest.mark.parametrize(
+    ("command", "seat", "last"),
+    [
+        (EndGame(), None, (1, "play")),
+        (PassTurn(), None, (0, "pass")),
+        (PassTurn(), 0, (0, "pass")),
+    ],
+)
+def test_two_unended_plays_are_recorded_in_their_order(
+    command: TableCommand, seat: int | None, last: tuple[int, str]
+) -> None:
+    with open_stepped_table(RuledTable) as table:
+        lay_and_wait(table, HORN)
+        lay_and_wait(table, HORN, FARM)
+        state = table.submit(command, seat=seat)
+        assert [(turn.player, turn.word) for turn in state.turns[:2]] == [(0, "HORN"), (1, "FA.M")]
+        assert list_turns(table)[-1] == last
+        assert {"two-turns", "recorded-first"} <= {notice.key for notice in state.notices}
+
+
+def test_challenge_after_two_unended_plays_is_about_the_second() -> None:
+    with open_stepped_table(RuledTable) as table:
+        lay_and_wait(table, HORN)
+        table.submit(EndTurn())
+        lay_and_wait(table, HORN, FARM)
+        lay_and_wait(table, HORN, FARM, ("NOXM", 7, 8, False))
+        table.submit(ChallengePlay())
+        assert list_turns(table) == [(0, "play"), (1, "play"), (0, "play"), (0, "withdrawn")]
+
+
 def test_pass_with_tiles_that_are_no_play_is_a_pass(table: SteppedTable) -> None:
     lay_and_wait(table, ("HORN", 0, 0, True))
     table.submit(PassTurn())
