@@ -24,7 +24,7 @@ from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EnterBoard
 from device.session.messages import CommandRefusedError
 from device.session.rule_choices import CHOICE_FIELDS, NewGameError
-from device.session.snapshot import Moment, TableSnapshot, TurnView
+from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
 from engine.board import SQUARES, parse_square
 from engine.errors import NotationError
@@ -213,7 +213,7 @@ def _read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) ->
     recorded = "" if turn is None else turn.word
     word = state.tiles.upper("".join(form.get("word", "").split()))
     if blanks := form.get("blanks", "").split():
-        word = _mark_blanks(word or state.tiles.upper(recorded), blanks, recorded, state.tiles)
+        word = _mark_blanks(word or split_blanks(recorded, state.tiles)[0], blanks, recorded, state.tiles)
     arguments = {"word": "" if word == recorded else word}
     if turn is not None and form.get("at", "").strip().upper() == turn.at:
         arguments["at"] = ""
@@ -228,32 +228,31 @@ def _mark_blanks(word: str, blanks: Sequence[str], recorded: str, tiles: TileSet
     """
     try:
         letters = parse_word(word, tiles)
+        before = parse_word(recorded, tiles) if recorded else []
         blank_letters = [letter for text in blanks for letter in tiles.split(text)]
     except NotationError as error:
         raise RequestError(f"{error}.") from None
-    likely = {place for text in (word, recorded) for place, _ in _find_blanks(text, tiles)}
+    likely = {place for text in (letters, before) for place, (tile, _) in enumerate(text) if tile and tile.is_blank}
     marked: set[int] = set()
     for letter in blank_letters:
         places = [at for at, (tile, _) in enumerate(letters) if tile and tile.letter == letter and at not in marked]
         if not places:
             raise RequestError(f"There is no {letter} in {word}.")
-        marked.add(min(places, key=lambda place: place not in likely))
-    named = [
-        (Tile(tile.letter, is_blank=True) if tile and at in marked else tile, is_on_board)
-        for at, (tile, is_on_board) in enumerate(letters)
-    ]
-    return write_word(named, tiles)
+        place = min(places, key=lambda place: place not in likely)  # the first one, if none or all are likely
+        marked.add(place)
+        letters[place] = Tile(letter, is_blank=True), letters[place][1]
+    return write_word(letters, tiles)
 
 
-def _find_blanks(word: str, tiles: TileSet) -> list[tuple[int, Tile]]:
-    """Return the place and the tile of each named blank in a word in GCG notation."""
+def split_blanks(word: str, tiles: TileSet) -> tuple[str, str]:
+    """Return a word in GCG notation without its named blanks, and the letters of these blanks.
+
+    The word has brackets where its capitals would be ambiguous: in Spanish, `CAlLE` is `CA[L]LE` with the blank L.
+    """
     letters = parse_word(word, tiles) if word else []
-    return [(at, tile) for at, (tile, _) in enumerate(letters) if tile and tile.is_blank and not tile.is_unnamed]
-
-
-def list_blanks(state: TableSnapshot, turn: TurnView) -> str:
-    """Return the letters of the named blanks in the word of a turn, as the field `blanks` of a form has them."""
-    return state.tiles.write([Tile(tile.letter) for _, tile in _find_blanks(turn.word, state.tiles)])
+    blanks = [tile.letter for tile, _ in letters if tile and tile.is_blank and not tile.is_unnamed]
+    plain = [(tile if tile is None or tile.is_unnamed else Tile(tile.letter), marked) for tile, marked in letters]
+    return write_word(plain, tiles), tiles.write([Tile(letter) for letter in blanks])
 
 
 def _read_board(command: type[TableCommand], form: Form, _: TableSnapshot) -> FormCommand:

@@ -26,7 +26,7 @@ from engine.rules import MAX_PLAYERS, PRESETS, STANDARD_RULES
 from engine.tiles import Tile, playable_tile_set_names
 from web.filters import find_nearest_preset, has_camera_fault, list_rows
 from web.i18n import languages, texts
-from web.pages.actions import identify_turn, list_blanks
+from web.pages.actions import identify_turn, split_blanks
 from web.responses import render_dialog, require_pairing
 from web.security.pairing import Pairing
 
@@ -103,10 +103,12 @@ class Dialogs:
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
         due = self.session.find_player_due(number) if insert else None
         turn = state.find_turn(number)
+        word, blanks = ("", "") if turn is None else split_blanks(turn.word, state.tiles)
         return self.show(
             "turn",
             turn=turn,
-            blanks="" if turn is None else list_blanks(state, turn),
+            word=word,
+            blanks=blanks,
             number=number,
             insert=insert,
             due=due,

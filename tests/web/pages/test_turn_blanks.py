@@ -43,7 +43,15 @@ def correct(phone: FlaskClient, table: WebTable, **changes: str) -> int:
 
 @pytest.mark.parametrize(
     ("tile_set", "word"),
-    [("en", "KAYAk"), ("es", "CO[ch]E"), ("es", "C[h]O[CH]E"), ("tr", "KiTAP"), ("he", "שלש*"), ("en", "KAYA?")],
+    [
+        ("en", "KAYAk"),
+        ("es", "CO[ch]E"),
+        ("es", "CAlLE"),
+        ("es", "C[h]O[CH]E"),
+        ("tr", "KiTAP"),
+        ("he", "שלש*"),
+        ("en", "KAYA?"),
+    ],
 )
 def test_blank_stays_where_it_is_when_another_player_is_named(
     table: WebTable, phone: FlaskClient, tile_set: str, word: str
