@@ -9,6 +9,7 @@ from device.session.turns.turn_capture import TurnCapture
 from device.storage.files import write_file
 from engine.game import Game
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
+from engine.validation.deferred_questions import find_open_squares
 from vision.recognition.views import BoardViews
 
 
@@ -58,6 +59,7 @@ class ProfileUpdater:
     def _learn_pending(self, source: str, game: Game) -> str:
         """Learn from the pending turn. Its board is taken from `game`, where the turn may have been corrected.
 
+        Squares about which a question is open are not used.
         The last turn of `game` confirms the pending turn. If this is the pending turn itself, it was undone and played
         again, and its picture may show other tiles. `source` identifies the game. Return an error message if the
         profile could not be saved, otherwise an empty string.
@@ -65,10 +67,10 @@ class ProfileUpdater:
         pending, self._pending = self._pending, None
         if pending is None or pending.turn >= len(game.turns) - 1 or not game.turns[pending.turn].stands:
             return ""
-        board = game.turns[pending.turn].board
+        board, open_squares = game.turns[pending.turn].board, find_open_squares(game)
         symbols = [
-            symbol if read.is_tile else HIDDEN
-            for read, symbol in zip(pending.reading.squares, board.symbols(), strict=True)
+            symbol if read.is_tile and square not in open_squares else HIDDEN
+            for square, (read, symbol) in enumerate(zip(pending.reading.squares, board.symbols(), strict=True))
         ]
         rows = [symbols[start : start + BOARD_SIZE] for start in range(0, len(symbols), BOARD_SIZE)]
         self._profile.learn(pending.views, rows, source)

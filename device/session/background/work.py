@@ -106,6 +106,10 @@ class BackgroundWork(MonitorClient):
         """Discard the pictures of the previous game: key frames, the reading in advance, and turns to learn from."""
         self.key_frames.clear()
         self.advance_reader.discard()
+        self.discard_turns_to_learn()
+
+    def discard_turns_to_learn(self) -> None:
+        """Discard the turns to learn from, because one of them was undone and may be replaced by another turn."""
         with self._learn_lock:
             self._turns_to_learn.clear()
             if self._profile_updater:

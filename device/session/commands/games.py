@@ -156,6 +156,7 @@ class Undo(QuestionCommand, frozen=True):
             return
         if not (controller.can_return and _return_to_game_before(context)):
             controller.move_in_history(controller.log.undo)
+            context.turn_recorder.background.discard_turns_to_learn()
 
 
 def _return_to_game_before(context: CommandContext) -> bool:

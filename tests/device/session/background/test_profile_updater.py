@@ -10,7 +10,7 @@ from device.cameras import Frame
 from device.session.background.profile_updater import ProfileUpdater
 from device.session.turns.decision import Decision
 from device.session.turns.turn_capture import TurnCapture
-from engine.events import Passed
+from engine.events import Passed, QuestionDeferred
 from engine.game import Game
 from engine.reading import BoardReading
 from tests.device.capture.test_board_camera import HERE
@@ -82,6 +82,14 @@ def test_corrected_turn_is_learnt_with_its_correction(updater: ProfileUpdater, p
     updater.add_turn(capture(read), "1", read)
     confirm(updater, right)
     assert list_symbols(profile) == {"A", "B", "C"}
+
+
+def test_square_with_an_open_question_is_not_learnt(updater: ProfileUpdater, profile: TableProfile) -> None:
+    before, after = new_game(), play(new_game(), "8F CAB")
+    updater.add_turn(capture(after), "1", after)
+    answers = tuple(play(before, f"8F {word}").events for word in ("CAB", "CAA"))
+    confirm(updater, after.push(QuestionDeferred(1, "?", ("CAB", "CAA"), answers, 1, squares=(112,))))
+    assert list_symbols(profile) == {"C", "A"}
 
 
 def test_tile_that_its_picture_does_not_show_is_not_learnt(updater: ProfileUpdater, profile: TableProfile) -> None:

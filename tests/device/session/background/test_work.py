@@ -10,7 +10,7 @@ import pytest
 from calibration.profile import TableProfile
 from device.session.background import work
 from device.session.background.profile_updater import ProfileUpdater
-from device.session.commands.games import StartGame
+from device.session.commands.games import StartGame, Undo
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
@@ -37,6 +37,20 @@ def test_press_does_not_wait_while_tiles_are_learnt(monkeypatch: pytest.MonkeyPa
             assert len(play(session, table, HORN, FARM).turns) == 2
         finally:
             may_end.set()
+
+
+def test_undone_turn_is_not_learnt_from(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Another play may be entered by hand, whose letters are not in the picture of the undone turn."""
+    calls: list[str] = []
+    for name in ("add_turn", "discard_pending"):
+        monkeypatch.setattr(ProfileUpdater, name, lambda *_, name=name: calls.append(name))
+    table, profile = TextTable(), TableProfile(tmp_path / "table.npz")
+    with GameStore(":memory:") as store, TableSession(table, table, store, WORDS, profile=profile) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        calls.clear()
+        play(session, table, HORN)
+        session.submit(Undo()).result(PATIENCE_S)
+        assert calls[-1:] == ["discard_pending"] and not session._background._turns_to_learn
 
 
 def test_camera_is_watched_at_the_pace_of_a_game_while_a_turn_is_being_ended() -> None:
