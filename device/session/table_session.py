@@ -281,9 +281,11 @@ class TableSession(Closeable):
         except StoreError as error:
             controller.show_problem(str(error), Trouble.STORE)
         except CommandRefusedError:
-            is_unchanged = open_question is not None and controller.log.length == self.state.events
-            controller.open_question = open_question if is_unchanged else None  # a deferred question is in the log
-            controller.notices, controller.seat = notices, seat_before
+            controller.seat = seat_before
+            if controller.has_game and controller.log.length != self.state.events:
+                controller.open_question = None  # it is deferred; the new notices say which play was recorded first
+            else:
+                controller.open_question, controller.notices = open_question, notices
             raise
         except Exception:
             _log.exception("a command failed")

@@ -10,6 +10,7 @@ from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, PlayAgain, Undo
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from tests.support.engine_table import new_game
 from tests.support.stepped_tables import SteppedTable, open_stepped_table
@@ -51,6 +52,14 @@ def test_pass_by_the_player_of_an_unended_play_is_a_pass(table: SteppedTable) ->
     lay_and_wait(table, HORN)
     table.submit(PassTurn(), seat=0)
     assert list_turns(table) == [(0, "pass")]
+
+
+def test_refused_exchange_after_an_unended_play_says_that_the_play_was_recorded(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    with pytest.raises(CommandRefusedError):
+        table.submit(ExchangeTiles(20))
+    assert list_turns(table) == [(0, "play")]
+    assert [notice.key for notice in table.session.state.notices] == ["recorded-first"]
 
 
 def test_end_of_the_game_after_an_unended_play_counts_the_play(table: SteppedTable) -> None:
