@@ -72,6 +72,8 @@ class CameraMonitor:
         self._source = source
         self._client = client
         self._clock = clock
+        self._idle_check_time = 0.0
+        """Time (s) of the next check of the camera while no game is in play."""
         self._long_rest_time: float | None = None
         self._backoff = Backoff(BACK_OFF_S)
         self._has_failed = False
@@ -88,6 +90,8 @@ class CameraMonitor:
         if not self._client.is_idle():
             return CHECK_INTERVAL_S
         is_in_play = self._client.is_in_play()
+        if not is_in_play and self._clock() < self._idle_check_time:
+            return CHECK_INTERVAL_S  # after a pause, the board may have changed: it is watched again at once
         try:
             frame = self._source.capture_preview()
             if frame is None:
@@ -102,7 +106,8 @@ class CameraMonitor:
             self._backoff.reset()
             self._client.handle_trouble(None)
         if not is_in_play:
-            return IDLE_CHECK_INTERVAL_S
+            self._idle_check_time = self._clock() + IDLE_CHECK_INTERVAL_S
+            return CHECK_INTERVAL_S
         return MOTION_CHECK_INTERVAL_S if self._rest_detector.still_s < MIN_SCENE_REST_S else CHECK_INTERVAL_S
 
     def _check_frame(self, frame: Frame) -> None:

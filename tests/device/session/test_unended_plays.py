@@ -8,7 +8,7 @@ import pytest
 
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.base import TableCommand
-from device.session.commands.games import EndGame, PlayAgain, Undo
+from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, Undo
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
@@ -66,6 +66,27 @@ def test_end_of_the_game_after_an_unended_play_counts_the_play(table: SteppedTab
     lay_and_wait(table, HORN)
     state = table.submit(EndGame(), seat=0)
     assert state.phase is Phase.ENDED and list_turns(table) == [(0, "play")]
+
+
+def test_play_that_was_taken_back_during_a_pause_does_not_count(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(Pause())
+    table.rest(5.0)
+    table.lay()
+    table.rest(5.0)
+    table.submit(EndPause())
+    table.rest(0.3)
+    assert table.submit(EndGame()).turns == ()
+
+
+def test_unended_play_counts_after_a_pause(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(Pause())
+    table.rest(5.0)
+    table.submit(EndPause())
+    table.rest(0.3)
+    table.submit(EndGame())
+    assert list_turns(table) == [(0, "play")]
 
 
 def test_next_game_after_an_unended_play_counts_the_play(table: SteppedTable) -> None:
