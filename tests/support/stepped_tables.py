@@ -80,7 +80,7 @@ def open_stepped_table(
     ):
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         stepped = SteppedTable(session, table, time)
-        stepped.rest(3.0)  # before a game the camera is looked at every two seconds
+        stepped.rest(1.0)  # so that the empty board has been at rest
         yield stepped
 
 

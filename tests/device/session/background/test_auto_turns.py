@@ -452,7 +452,7 @@ def test_word_list_does_not_matter(word: str, words: WordList | None) -> None:
         table.lay((word, 7, 5, True))
         table.rest(8.0)
     proposed = [time for sight, time in times if sight is Sight.TURN_OVER]
-    assert proposed[0] == pytest.approx(3.0 + WAIT_S + 0.4, abs=0.1)
+    assert proposed[0] == pytest.approx(1.0 + WAIT_S + 0.3, abs=0.1)
 
 
 def test_session_without_the_setting_waits_for_the_button() -> None:
