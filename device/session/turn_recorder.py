@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from device.cameras import CameraError
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import make_turn_images
 from device.session.background.work import BackgroundWork
@@ -12,7 +13,7 @@ from device.session.messages import Notice, Trouble
 from device.session.open_question import make_wait_question
 from device.session.snapshot import Sight
 from device.session.threads import CommandQueue, TurnWorker
-from device.session.turns.decision import Decision
+from device.session.turns.decision import Decision, TurnContext
 from device.session.turns.turn_capture import (
     AdvanceCapture,
     TurnCapture,
@@ -64,10 +65,7 @@ class TurnRecorder:
             controller.show_notice("turn-ended-already", controller.game.players[controller.game.to_move])
             return ()
         if not worker.is_pending:
-            game, context = controller.game, controller.turn_context
-            key_frames = self.background.key_frames.list_frames(game)
-            camera, take_advance = self.board_camera, self.background.advance_reader.take
-            worker.start(lambda progress: capture_turn(camera, game, context, key_frames, progress, take_advance()))
+            self._start_capture(controller.turn_context)
         turn = worker.wait(self.queue.run_pings)
         if turn is None:
             controller.open_question = make_wait_question(worker.max_s)
@@ -77,6 +75,12 @@ class TurnRecorder:
         else:
             turn = self._record_new_picture(reject_blurred_turn(turn) if self.rejects_blur else turn)
         return turn.reading.problems
+
+    def _start_capture(self, context: TurnContext) -> None:
+        """Start to take pictures of the board, and to infer the turn from them."""
+        game, key_frames = self.controller.game, self.background.key_frames.list_frames(self.controller.game)
+        camera, take_advance = self.board_camera, self.background.advance_reader.take
+        self.worker.start(lambda progress: capture_turn(camera, game, context, key_frames, progress, take_advance()))
 
     def record_advance(self, advance: AdvanceCapture) -> None:
         """Record a turn that no button has ended, from the picture in which it was captured in advance."""
@@ -105,34 +109,70 @@ class TurnRecorder:
         if auto_turns is not None and len(self.controller.game.turns) > len(before.turns):
             auto_turns.note_end(advance, self.controller.game)
 
-    def record_unended_play(self, seat: int | None) -> None:
+    def record_unended_play(self, seat: int | None, *, looks: bool = False) -> None:
         """Record the play on the board if it is at rest and no button has ended its turn, and show a notice.
 
         Two plays are recorded if key frames show which of them was first. Commands call this before they run, because
         they follow the play: a pass is the next player's, and a challenge is about the play. `seat` is the player who
         gave the command, None if it is not known or does not matter. If it is the player of the last play on the board,
-        nothing is recorded: this player neither passes after a play nor challenges it.
+        nothing is recorded: this player neither passes after a play nor challenges it. If `looks` is True and the board
+        has changed since it was read, or moves, it is read now, as at the end of a turn.
         """
-        controller, capture = self.controller, self.background.advance_reader.get_unused()
-        is_moving = self.queue.state.sight is Sight.HAND_IN_VIEW
-        if capture is None or is_moving or not controller.awaits_play:
+        controller, capture, turn = self.controller, self.background.advance_reader.get_unused(), None
+        if not controller.awaits_play:
             return
-        turn = self._adapt_advance(capture)
-        plays = filter_plays(turn.decision.events) if turn.decision else ()
-        if not plays or plays[-1].player == seat or not (turn.is_split or self._shows_unended_play(capture)):
+        if (
+            looks
+            and self.board_camera.is_live
+            and not controller.game.tiles.by_hand_only
+            and not self._is_board_known()
+        ):
+            capture, turn = None, self._look_for_play()
+        elif capture is not None and self.queue.state.sight is not Sight.HAND_IN_VIEW:
+            turn = self._adapt_advance(capture)
+        if turn is None or not self._shows_play_before(turn, seat):
             return
         name = controller.game.players[controller.game.to_move]
-        self._record_advance_turn(capture, turn)
+        if capture is None:
+            self._record_turn(turn)
+        else:
+            self._record_advance_turn(capture, turn)
         controller.leave_question()
         controller.show_notice("recorded-first", name)
 
-    def _shows_unended_play(self, advance: AdvanceCapture) -> bool:
-        """Return True if a capture in advance shows one play that is not recorded.
+    def _is_board_known(self) -> bool:
+        """Return True if the board looks as it did when it was last read."""
+        newest = self.background.advance_reader.get_newest()
+        if newest is None or self.queue.state.sight is Sight.HAND_IN_VIEW:
+            return False
+        try:
+            preview = self.board_camera.capture_preview()
+        except CameraError:  # the camera monitor reports it
+            return True
+        return preview is not None and self.board_camera.is_unchanged(newest.reading, preview)
+
+    def _look_for_play(self) -> TurnCapture | None:
+        """Take pictures and return the turn that they show; None if the camera fails or they are not read in time."""
+        self._start_capture(replace(self.controller.turn_context, seat=None))
+        try:
+            return self.worker.wait(self.queue.run_pings)
+        except CameraError as error:
+            self.controller.show_problem(str(error), Trouble.CAMERA)
+            return None
+        finally:
+            self.worker.stop()
+
+    def _shows_play_before(self, turn: TurnCapture, seat: int | None) -> bool:
+        """Return True if a turn shows one unrecorded play, or two that are split, and the last one is not of `seat`.
 
         The word list is not used: otherwise a notice would reveal that the words of the play are valid.
         """
-        board, context = advance.turn.reading.board, replace(self.controller.turn_context, words=None, seat=None)
-        return board is not None and shows_unended_play(self.controller.game, board, context)
+        plays = filter_plays(turn.decision.events) if turn.decision else ()
+        if not plays or plays[-1].player == seat:
+            return False
+        board, context = turn.reading.board, replace(self.controller.turn_context, words=None, seat=None)
+        is_play = board is not None and shows_unended_play(self.controller.game, board, context)
+        return turn.is_split or is_play
 
     def _record_new_picture(self, turn: TurnCapture) -> TurnCapture:
         """Record a turn unless its picture, which a phone or a folder gave, is that of an earlier turn.

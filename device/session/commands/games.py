@@ -223,7 +223,7 @@ class EndGame(TableCommand, frozen=True):
         The reason is the one that the rules give (such as an empty rack), or an agreement of the players. A play on the
         board whose turn was not ended yet is recorded first.
         """
-        context.turn_recorder.record_unended_play(None)
+        context.turn_recorder.record_unended_play(None, looks=True)
         controller = context.controller
         due = controller.game.end_due
         controller.commit_events([GameEnded(due) if due else GameEnded()])

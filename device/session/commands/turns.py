@@ -231,7 +231,7 @@ class ChallengePlay(TableCommand, frozen=True):
         """
         controller = context.controller
         if controller.game.challengeable_turn is not None:
-            context.turn_recorder.record_unended_play(controller.seat)
+            context.turn_recorder.record_unended_play(controller.seat, looks=True)
         game = controller.game
         play = game.challengeable_turn
         if play is None:

@@ -205,3 +205,42 @@ def test_pass_after_an_unended_play_where_tiles_were_taken_back_before_the_chall
     lay_and_wait(table, HORN, ("HEM", 7, 5, False))
     table.submit(PassTurn())
     assert list_turns(table)[3:] == [(0, "play"), (1, "pass")]
+
+
+@pytest.mark.parametrize("rest_s", [0.0, 0.3, 1.0])
+def test_end_of_the_game_just_after_a_play_records_it_first(table: SteppedTable, rest_s: float) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    table.rest(2.0)
+    table.lay(HORN, FARM)
+    table.rest(rest_s)
+    state = table.submit(EndGame())
+    assert [player.total for player in state.players] == [14, 9]
+    assert "recorded-first" in [notice.key for notice in state.notices] and state.phase is Phase.ENDED
+
+
+def test_challenge_just_after_a_play_is_about_this_play(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    table.rest(2.0)
+    table.lay(HORN, FOXM)
+    table.rest(0.3)
+    table.submit(ChallengePlay())
+    assert list_turns(table) == [(0, "play"), (1, "play"), (1, "withdrawn")]
+
+
+def test_game_ends_under_a_hand(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    table.table.covered = True
+    table.rest(0.3)
+    assert table.submit(EndGame()).phase is Phase.ENDED
+
+
+def test_game_ends_without_a_camera(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    table.lay(HORN, FARM)
+    table.rest(0.3)
+    table.table.trouble = "camera fault"
+    assert table.submit(EndGame()).phase is Phase.ENDED
