@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,22 +12,31 @@ import cv2
 import numpy as np
 from flask import Response, request
 
-from tests.support.api_table import open_web_table
+from tests.support.api_table import WebTable, open_web_table
 from tests.support.browsers import MARKS, PHONE, SCREEN, open_tab, pair, visit
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 pytestmark = MARKS
 
 
-def test_arrow_keys_go_through_the_turns(browser: Browser, tmp_path: Path) -> None:
+@contextmanager
+def open_table_page(
+    browser: Browser, folder: Path, size: tuple[int, int]
+) -> Iterator[tuple[WebTable, PageServer, Page]]:
+    """Open a table with a store in `folder`, the server of its pages, and a browser's page of this size (px)."""
     with (
-        open_web_table(tmp_path) as table,
+        open_web_table(folder) as table,
         PageServer(table.app, 0, "127.0.0.1") as server,
-        open_tab(browser, SCREEN) as page,
+        open_tab(browser, size) as page,
     ):
+        yield table, server, page
+
+
+def test_arrow_keys_go_through_the_turns(browser: Browser, tmp_path: Path) -> None:
+    with open_table_page(browser, tmp_path, SCREEN) as (table, server, page):
         table.play_three_turns()
         table.end()
         visit(page, server, "/history/1?turn=3")
@@ -43,11 +54,7 @@ def test_arrow_keys_go_through_the_turns(browser: Browser, tmp_path: Path) -> No
 
 
 def test_picture_of_the_board_is_saved_where_the_browser_cannot_share(browser: Browser, tmp_path: Path) -> None:
-    with (
-        open_web_table(tmp_path) as table,
-        PageServer(table.app, 0, "127.0.0.1") as server,
-        open_tab(browser, PHONE) as page,
-    ):
+    with open_table_page(browser, tmp_path, PHONE) as (table, server, page):
         table.play_three_turns()
         table.end()
         page.add_init_script("navigator.canShare = undefined")
@@ -60,11 +67,7 @@ def test_picture_of_the_board_is_saved_where_the_browser_cannot_share(browser: B
 
 
 def test_picture_and_result_go_to_the_app_that_the_user_chooses(browser: Browser, tmp_path: Path) -> None:
-    with (
-        open_web_table(tmp_path) as table,
-        PageServer(table.app, 0, "127.0.0.1") as server,
-        open_tab(browser, PHONE) as page,
-    ):
+    with open_table_page(browser, tmp_path, PHONE) as (table, server, page):
         table.play_three_turns()
         table.end()
         page.add_init_script(
@@ -79,11 +82,7 @@ def test_picture_and_result_go_to_the_app_that_the_user_chooses(browser: Browser
 def test_file_is_imported_once_after_a_double_tap(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "game.gcg"
     file.write_text("#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n", encoding="utf-8")
-    with (
-        open_web_table(tmp_path) as table,
-        PageServer(table.app, 0, "127.0.0.1") as server,
-        open_tab(browser, PHONE) as page,
-    ):
+    with open_table_page(browser, tmp_path, PHONE) as (table, server, page):
 
         def answer_slowly(answer: Response) -> Response:
             time.sleep(0.4 if request.path == "/history/import" else 0.0)
@@ -98,11 +97,7 @@ def test_file_is_imported_once_after_a_double_tap(browser: Browser, tmp_path: Pa
 
 
 def test_note_that_is_being_written_stays_at_the_next_turn(browser: Browser, tmp_path: Path) -> None:
-    with (
-        open_web_table(tmp_path) as table,
-        PageServer(table.app, 0, "127.0.0.1") as server,
-        open_tab(browser, PHONE) as page,
-    ):
+    with open_table_page(browser, tmp_path, PHONE) as (table, server, page):
         table.play_three_turns()
         table.end()
         pair(page, server, table.code)
