@@ -271,7 +271,7 @@ class TableSession(Closeable):
             if controller.clock_keeper:
                 controller.clock_keeper.stop(pressed)
             command.run(self._context)
-            if controller.has_game and controller.log.length != self.state.events:
+            if self._has_recorded():
                 self._turn_worker.stop()  # a capture that is not ready would undo what this command has recorded
             update_challenge_question(controller)
             self._background.check_removed_tiles()
@@ -282,7 +282,7 @@ class TableSession(Closeable):
             controller.show_problem(str(error), Trouble.STORE)
         except CommandRefusedError:
             controller.seat = seat_before
-            if controller.has_game and controller.log.length != self.state.events:
+            if self._has_recorded():
                 controller.open_question = None  # it is deferred; the new notices say which play was recorded first
             else:
                 controller.open_question, controller.notices = open_question, notices
@@ -293,6 +293,10 @@ class TableSession(Closeable):
         finally:
             controller.update_clock()
             controller.save_open_question()
+
+    def _has_recorded(self) -> bool:
+        """Return True if the running command has recorded events."""
+        return self._controller.has_game and self._controller.log.length != self.state.events
 
     def _leave_question(self, command: TableCommand, seat: int | None) -> None:
         """Defer or close the open question, unless the command keeps it; `seat` is that of `submit`.

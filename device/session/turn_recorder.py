@@ -171,8 +171,7 @@ class TurnRecorder:
         if not plays or plays[-1].player == seat:
             return False
         board, context = turn.reading.board, replace(self.controller.turn_context, words=None, seat=None)
-        is_play = board is not None and shows_unended_play(self.controller.game, board, context)
-        return turn.is_split or is_play
+        return turn.is_split or (board is not None and shows_unended_play(self.controller.game, board, context))
 
     def _record_new_picture(self, turn: TurnCapture) -> TurnCapture:
         """Record a turn unless its picture, which a phone or a folder gave, is that of an earlier turn.

@@ -110,7 +110,7 @@ def move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event,
             return (*events[:first], *passes, *moved)
         passes.append(Passed(game.to_move))
         game = game.push(passes[-1])
-    raise AssertionError("after so many passes, each player has been to move")
+    raise AssertionError(f"each player is to move after at most {max_passes} passes")
 
 
 def _give_to_players_to_move(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
