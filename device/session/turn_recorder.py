@@ -19,6 +19,7 @@ from device.session.turns.turn_capture import (
     TurnCapture,
     capture_turn,
     check_advance_key_frames,
+    may_show_play,
     reject_blurred_turn,
     reject_used_picture,
     sample_board_colours,
@@ -116,7 +117,8 @@ class TurnRecorder:
         they follow the play: a pass is the next player's, and a challenge is about the play. `seat` is the player who
         gave the command, None if it is not known or does not matter. If it is the player of the last play on the board,
         nothing is recorded: this player neither passes after a play nor challenges it. If `looks` is True and the board
-        has changed since it was read, or moves, it is read now, as at the end of a turn.
+        has changed since it was read, or moves, it is read now, as at the end of a turn. If it may then show a play
+        that cannot be recorded, a notice says so.
         """
         controller, capture, turn = self.controller, self.background.advance_reader.get_unused(), None
         if not controller.awaits_play:
@@ -130,7 +132,11 @@ class TurnRecorder:
             capture, turn = None, self._look_for_play()
         elif capture is not None and self.queue.state.sight is not Sight.HAND_IN_VIEW:
             turn = self._adapt_advance(capture)
-        if turn is None or not self._shows_play_before(turn, seat):
+        if turn is None:
+            return
+        if not self._shows_play_before(turn, seat):
+            if looks and seat is None and may_show_play(turn):
+                controller.show_notice("play-unrecorded")
             return
         name = controller.game.players[controller.game.to_move]
         if capture is None:

@@ -214,6 +214,15 @@ def sample_board_colours(turn: TurnCapture) -> tuple[tuple[str, str], ...]:
     return sample_premium_colours(views.board, empty, list_premium_texts(turn.game.layout))
 
 
+def may_show_play(turn: TurnCapture) -> bool:
+    """Return True if the board in a picture may show a new play, certain or not, or if squares are hidden."""
+    decision = turn.decision
+    if decision is None:
+        return False
+    answers = decision.open_question.answers if decision.open_question else ()
+    return any(map(filter_plays, (decision.events, *answers))) or _has_hidden_squares(turn)
+
+
 def _explain_captures(captures: Sequence[Capture], game: Game, context: TurnContext) -> TurnCapture:
     """Infer the play from pictures of one scene, of which the last one becomes the picture of the turn."""
     last = captures[-1]

@@ -244,3 +244,20 @@ def test_game_ends_without_a_camera(table: SteppedTable) -> None:
     table.rest(0.3)
     table.table.trouble = "camera fault"
     assert table.submit(EndGame()).phase is Phase.ENDED
+
+
+def test_end_of_the_game_after_two_plays_in_one_movement_says_that_they_are_not_recorded(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN, FARM)
+    state = table.submit(EndGame())
+    assert state.phase is Phase.ENDED and list_turns(table) == []
+    assert "play-unrecorded" in [notice.key for notice in state.notices]
+
+
+def test_end_of_the_game_with_a_hand_on_the_last_play_says_that_a_play_may_be_missing(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    lay_and_wait(table, HORN)
+    table.lay(HORN, FARM)
+    table.table.hidden = [frozenset((row, 7) for row in range(5, 9))] * 1000
+    state = table.submit(EndGame())
+    assert "play-unrecorded" in [notice.key for notice in state.notices]
