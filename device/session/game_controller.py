@@ -38,7 +38,7 @@ from engine.reading import BoardReading
 from engine.rules import ChallengeRule
 from engine.tiles import load_tile_set
 from engine.validation import Source, validate_turn
-from engine.validation.deferred_questions import find_open_questions
+from engine.validation.deferred_questions import find_deferred_questions
 from engine.validation.late_answers import answer_deferred_question
 from engine.validation.void_plays import restore_void_play, withdraw_void_plays
 
@@ -218,7 +218,7 @@ class GameController:
         recorded before the question is answered, show a notice instead.
         """
         open_question, self.open_question = self.open_question, None
-        if open_question is not None and not open_question.chosen_counts:
+        if open_question is not None and not open_question.is_answer_recorded:
             self.show_notice("question-closed", open_question.question.text, trouble=Trouble.BOARD)
         elif open_question is not None and (events := make_deferral(self.log, open_question)):
             self.extend_last_press([event for event in events if event != QuestionClosed(answered)])
@@ -249,10 +249,10 @@ class GameController:
 
         `game` differs from the current game only by the answers to deferred questions.
         """
-        open_numbers = {question.number for question in find_open_questions(game)}
-        for question in find_open_questions(self.game):
+        open_numbers = {question.number for question in find_deferred_questions(game)}
+        for question in find_deferred_questions(self.game):
             if question.number not in open_numbers:
-                self.memory.close_question(question.squares)
+                self.memory.confirm_squares(question.squares)
         self._report_unsaved(self.log.append_press(self.log.find_events_to(game)))
 
     def _add_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:

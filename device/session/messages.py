@@ -22,7 +22,7 @@ from engine.events import (
 from engine.game import Game
 from engine.messages import Message, key_of, replace_values, values_of
 from engine.validation import Finding, Reason
-from engine.validation.deferred_questions import find_new_names, find_open_question, find_open_questions
+from engine.validation.deferred_questions import find_deferred_question, find_deferred_questions, find_new_names
 
 _FILE_NAME = re.compile(r"\S*\w[./]\w")
 
@@ -210,12 +210,12 @@ def convert_engine_errors() -> Iterator[None]:
 
 def list_deferred_questions(game: Game) -> tuple[DeferredQuestion, ...]:
     """Return the deferred questions of a game, the oldest question first."""
-    return tuple(DeferredQuestion(event.number, Question.from_event(event)) for event in find_open_questions(game))
+    return tuple(DeferredQuestion(event.number, Question.from_event(event)) for event in find_deferred_questions(game))
 
 
 def update_names(game: Game, deferred: DeferredQuestion) -> DeferredQuestion:
     """Return a deferred question of a game with the current names of the players."""
-    event = find_open_question(game, deferred.number)
+    event = find_deferred_question(game, deferred.number)
     return replace(deferred, question=deferred.question.with_names(find_new_names(game, event))) if event else deferred
 
 

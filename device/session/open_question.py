@@ -43,10 +43,10 @@ from engine.validation.deferred_questions import find_new_names
 class OpenQuestion:
     """An open question with the events of each answer.
 
-    - `chosen_counts`: the chosen answer (at first the first one) counts until the players choose another one, and its
-      events are recorded. If it is False, nothing is recorded before they answer.
+    - `is_answer_recorded`: the events of the chosen answer (at first the first one) are recorded, and count until the
+      players choose another answer. If it is False, nothing is recorded before they answer.
     - `stops_clock`: the clocks are stopped until the players answer, for example while they decide a challenge.
-    - `was_unrecorded`: the panel has chosen an answer, and nothing was recorded before.
+    - `was_answer_unrecorded`: the panel has chosen an answer, and nothing was recorded before.
     - `reading`: the reading of the board that the question is about.
     - `deferred`: the number of a deferred question that is shown again, otherwise 0.
     - `finding`: the finding of the validation that caused the question, or None.
@@ -56,9 +56,9 @@ class OpenQuestion:
 
     question: Question
     answers: tuple[tuple[Event, ...], ...]
-    chosen_counts: bool = True
+    is_answer_recorded: bool = True
     stops_clock: bool = False
-    was_unrecorded: bool = False
+    was_answer_unrecorded: bool = False
     finding: Finding | None = None
     reading: BoardReading | None = None
     deferred: int = 0
@@ -73,8 +73,8 @@ class OpenQuestion:
         """
         contents = self.question.text, self.question.answers, self.question.squares, self.answers, self.deferred
         number = zlib.crc32(repr(contents).encode()) or 1
-        lacks_picture = self.reading is not None and not any(map(self.asks_for_picture, range(len(self.answers))))
-        return replace(self.question, can_defer=not self.stops_clock, can_look_again=lacks_picture, id=number)
+        can_look_again = self.reading is not None and not any(map(self.asks_for_picture, range(len(self.answers))))
+        return replace(self.question, can_defer=not self.stops_clock, can_look_again=can_look_again, id=number)
 
     def asks_for_picture(self, answer: int) -> bool:
         """Return True if the answer with the index `answer` means that the board is to be read again."""
@@ -86,7 +86,7 @@ class OpenQuestion:
 
         What the players choose about the words of a challenge is final.
         """
-        counts = self.chosen_counts and bool(self.answers[self.question.chosen])
+        counts = self.is_answer_recorded and bool(self.answers[self.question.chosen])
         outcomes = {event.upheld for events in self.answers for event in events if isinstance(event, Challenged)}
         return counts and not self.stops_clock and not self.question.is_about_pass and len(outcomes) < 2
 
@@ -96,9 +96,9 @@ class OpenQuestion:
         return self.stops_clock and not self.question.offers_wait
 
     @property
-    def lacks_turn(self) -> bool:
+    def is_turn_unrecorded(self) -> bool:
         """True if the question is about a turn that is not recorded before the answer."""
-        return not self.chosen_counts and not self.is_challenge
+        return not self.is_answer_recorded and not self.is_challenge
 
     @property
     def offers_end(self) -> bool:
@@ -150,7 +150,7 @@ def make_wait_question(max_s: float) -> OpenQuestion:
     """Return the question about a turn that was not read within `max_s` seconds; it stops the clocks."""
     answers = get_text("answer-wait"), get_text("answer-by-hand")
     question = make_question(NOT_READ_IN_TIME, f"{max_s:.0f}", answers=answers)
-    return OpenQuestion(question, ((), ()), chosen_counts=False, stops_clock=True)
+    return OpenQuestion(question, ((), ()), is_answer_recorded=False, stops_clock=True)
 
 
 def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
@@ -165,7 +165,7 @@ def make_finding_question(game: Game, finding: Finding) -> OpenQuestion:
         boards = [_add_position(game.board, option.events) for option in finding.options]
         question = replace(question, symbols=list_symbols(boards, game.tiles, finding.squares))
     is_counted = bool(finding.options[0].events)
-    return OpenQuestion(question, tuple(answers.values()), chosen_counts=is_counted, finding=finding)
+    return OpenQuestion(question, tuple(answers.values()), is_answer_recorded=is_counted, finding=finding)
 
 
 def make_challenger_question(game: Game, seats: Sequence[int]) -> Question:

@@ -116,7 +116,7 @@ class QuestionMemory:
         """Forget that the last press recorded nothing: its turn is entered now, or the same player presses again."""
         self.history = replace(self.history, has_missed_press=False)
 
-    def close_question(self, squares: Iterable[int]) -> None:
+    def confirm_squares(self, squares: Iterable[int]) -> None:
         """Forget that `squares` are doubtful, because the question about them was answered."""
         squares = tuple(squares)
         self.history = self.history.without_squares(squares)
@@ -140,5 +140,5 @@ class QuestionMemory:
         """Close the deferred questions that the players answered by a correction; return the events to record it."""
         questions = find_corrected_questions(game)
         for question in questions:
-            self.close_question(question.squares)
+            self.confirm_squares(question.squares)
         return tuple(QuestionClosed(question.number) for question in questions)

@@ -107,7 +107,7 @@ def _encode_question(log: GameLog, open_question: OpenQuestion, pictures: Pictur
     stored = _StoredQuestion(
         moment=str(Moment(log.number, log.length)),
         question=write_message(question.text),
-        answer=write_message(question.answers[question.chosen]) if open_question.chosen_counts else "",
+        answer=write_message(question.answers[question.chosen]) if open_question.is_answer_recorded else "",
         events=[to_json(event) for event in make_deferral(log, open_question)],
         crop=pictures.get(question.picture) or b"",
         is_challenge=open_question.is_challenge,

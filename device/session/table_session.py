@@ -307,7 +307,9 @@ class TableSession(Closeable):
         if effect is QuestionEffect.KEEP:
             return
         open_question = controller.open_question
-        is_replaced = effect is QuestionEffect.REPLACE and open_question is not None and open_question.lacks_turn
+        is_replaced = (
+            effect is QuestionEffect.REPLACE and open_question is not None and open_question.is_turn_unrecorded
+        )
         if effect is not QuestionEffect.CLOSE and not is_replaced:
             controller.leave_question(command.answered_question)
         controller.open_question = None

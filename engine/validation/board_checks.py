@@ -27,7 +27,7 @@ from engine.inference.placements import tile_from_face
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from engine.state import TurnKind, find_withdrawn_turn
 from engine.tiles import Tile
-from engine.validation.deferred_questions import find_open_squares
+from engine.validation.deferred_questions import find_provisional_squares
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 
 MIN_GRID_CONFIDENCE = 0.99
@@ -140,7 +140,7 @@ def check_letters(proposal: Proposal) -> Iterator[Finding]:
     known = {
         *proposal.reading_history.find_contradictions(game.board),
         *proposal.question_history.squares,
-        *find_open_squares(game),
+        *find_provisional_squares(game),
         *find_confirmed_squares(game),
     }
     after = proposal.game_after.board  # the events may move or replace old tiles

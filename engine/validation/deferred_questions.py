@@ -28,23 +28,23 @@ from engine.plays import Play
 from engine.reading import BoardReading
 from engine.state import Turn
 
-MAX_OPEN_QUESTIONS = 8
+MAX_DEFERRED_QUESTIONS = 8
 """Maximum number of deferred questions. If the players defer one more, the oldest question is closed.
 
 It is limited because each open question is compared with every reading, which takes time late in a game.
 """
 
 
-def find_open_questions(game: Game) -> tuple[QuestionDeferred, ...]:
+def find_deferred_questions(game: Game) -> tuple[QuestionDeferred, ...]:
     """Return the deferred questions without an answer, the oldest question first."""
     closed = {event.number for event in game.events if isinstance(event, QuestionClosed)}
     deferred = (event for event in game.events if isinstance(event, QuestionDeferred))
     return tuple(event for event in deferred if event.number not in closed)
 
 
-def find_open_squares(game: Game) -> frozenset[Square]:
+def find_provisional_squares(game: Game) -> frozenset[Square]:
     """Return the squares of the open questions; later readings may correct the tiles on these squares."""
-    return frozenset(square for question in find_open_questions(game) for square in question.squares)
+    return frozenset(square for question in find_deferred_questions(game) for square in question.squares)
 
 
 def find_provisional_turns(game: Game) -> Mapping[int, QuestionDeferred]:
@@ -53,7 +53,7 @@ def find_provisional_turns(game: Game) -> Mapping[int, QuestionDeferred]:
     The keys are the numbers of the turns (from 0), the values their questions.
     """
     found: dict[int, QuestionDeferred] = {}
-    for question in find_open_questions(game):
+    for question in find_deferred_questions(game):
         turns, _ = _follow_turns(game, question)
         found |= dict.fromkeys(turns, question)
     return found
@@ -133,7 +133,7 @@ def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading
     """Return the events that defer a question about the last `question.count` events of a game.
 
     The deferred question gets a number, and the symbols that `reading` has on the squares where the answers differ. If
-    more than `MAX_OPEN_QUESTIONS` questions would be open, the oldest question is closed.
+    more than `MAX_DEFERRED_QUESTIONS` questions would be open, the oldest question is closed.
     """
     question = _number_question(game, question)
     if reading is not None:
@@ -141,11 +141,11 @@ def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading
         reads = [reading.squares[square] for square in find_disputed_squares(before, question.answers)]
         confidence = min((read.confidence for read in reads), default=1.0)
         question = replace(question, seen=tuple(read.symbol for read in reads), confidence=confidence)
-    oldest = find_open_questions(game)[: -(MAX_OPEN_QUESTIONS - 1)]
+    oldest = find_deferred_questions(game)[: -(MAX_DEFERRED_QUESTIONS - 1)]
     return (question, *(QuestionClosed(other.number) for other in oldest))
 
 
-def close_question(game: Game, question: QuestionDeferred) -> tuple[Event, ...]:
+def make_question_events(game: Game, question: QuestionDeferred) -> tuple[Event, ...]:
     """Return the events that record an answered question about the last `question.count` events.
 
     Squares without a tile are removed from the recorded question.
@@ -157,7 +157,7 @@ def close_question(game: Game, question: QuestionDeferred) -> tuple[Event, ...]:
 
 def find_corrected_questions(game: Game) -> tuple[QuestionDeferred, ...]:
     """Return the deferred questions that the players have answered by a correction of their squares or their turn."""
-    return tuple(question for question in find_open_questions(game) if _is_corrected(game, question))
+    return tuple(question for question in find_deferred_questions(game) if _is_corrected(game, question))
 
 
 def _is_corrected(game: Game, question: QuestionDeferred) -> bool:
@@ -177,9 +177,9 @@ def _number_question(game: Game, question: QuestionDeferred) -> QuestionDeferred
     return replace(question, number=max(numbers, default=0) + 1)
 
 
-def find_open_question(game: Game, number: int) -> QuestionDeferred | None:
+def find_deferred_question(game: Game, number: int) -> QuestionDeferred | None:
     """Return the deferred question with a number, or None if it is not open."""
-    return next((question for question in find_open_questions(game) if question.number == number), None)
+    return next((question for question in find_deferred_questions(game) if question.number == number), None)
 
 
 def find_game_before(game: Game, question: QuestionDeferred) -> Game:

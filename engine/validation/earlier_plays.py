@@ -20,7 +20,7 @@ from engine.scoring import score_play
 from engine.state import Turn, check_play
 from engine.tiles import Tile
 from engine.validation.alternative_plays import find_end_squares, find_unlisted_words
-from engine.validation.deferred_questions import find_open_squares
+from engine.validation.deferred_questions import find_provisional_squares
 from engine.validation.findings import Finding, Option, Proposal, Reason
 from engine.validation.turn_checks import move_to_seat
 
@@ -54,7 +54,7 @@ def check_hidden_tile(proposal: Proposal) -> Iterator[Finding]:
     event, state = proposal.single_play, proposal.game.state
     if event is None:
         return
-    hidden = _find_missable_squares(proposal) & find_open_squares(proposal.game)
+    hidden = _find_missable_squares(proposal) & find_provisional_squares(proposal.game)
     for square, tile in event.play.tiles:
         turn = find_overlooked_turn(state, square) if square in hidden else None
         if turn is None or not state.turns[turn].play or state.turns[turn] is state.turns[-1]:
@@ -171,7 +171,7 @@ def _find_missable_squares(proposal: Proposal) -> frozenset[Square]:
     which a question is open.
     """
     history = proposal.reading_history
-    return find_open_squares(proposal.game) if history == EMPTY_HISTORY else history.find_missable_squares()
+    return find_provisional_squares(proposal.game) if history == EMPTY_HISTORY else history.find_missable_squares()
 
 
 def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iterator[_MovedTiles]:

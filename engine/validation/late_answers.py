@@ -39,7 +39,7 @@ from engine.game import Game
 from engine.lexicon import WordList
 from engine.messages import Message, make_message, replace_values
 from engine.state import Turn, find_challengeable_turn
-from engine.validation.deferred_questions import find_game_before, find_open_question
+from engine.validation.deferred_questions import find_deferred_question, find_game_before
 from engine.validation.void_plays import restore_void_play_after_answer, withdraw_void_plays
 
 
@@ -62,15 +62,15 @@ def answer_deferred_question(
     later turns keep their players. Raises `RulesError` if there is no such question or answer, or if the later turns
     are not possible after the answer.
     """
-    question = find_open_question(game, number)
+    question = find_deferred_question(game, number)
     if question is None or not 0 <= answer < len(question.answers):
         raise RulesError(make_message("nothing-asked", "There is no open question."))
-    answers = LateAnswers(game, question, has_own_buttons=has_own_buttons)
+    answers = LateAnswerReplay(game, question, has_own_buttons=has_own_buttons)
     after = answers.apply(answer, stays_open=stays_open, words=words)
     return after if words is None or stays_open else restore_void_play_after_answer(game, after, words)
 
 
-class LateAnswers:
+class LateAnswerReplay:
     """The late answers to a deferred question, of which each leads to another game.
 
     The game is replayed once for all answers.
@@ -154,8 +154,8 @@ class _TurnShift:
         return replace(event, turn=event.turn + self.added)
 
 
-class _Place(NamedTuple):
-    """The same place in the events of the old and the new game, with the shift of the turns before it."""
+class _Checkpoint(NamedTuple):
+    """The old and the new game after the same events, with the shift of the turn numbers before it."""
 
     old: Game
     new: Game
@@ -180,12 +180,12 @@ def _repeat_events(olds: Sequence[Game], new: Game, shift: _TurnShift) -> Game:
     `olds` has the old game before the first and after each of these events. Their players and turn numbers are adapted.
     Raises `RulesError` if an event is no longer possible.
     """
-    places = {len(olds[0].events): _Place(olds[0], new, shift)}  # by the number of events before them in the old game
+    checkpoints = {len(olds[0].events): _Checkpoint(olds[0], new, shift)}  # by number of events in the old game
     for old, after in pairwise(olds):
         event = after.events[-1]
         moved: tuple[Event, ...]
         if isinstance(event, QuestionDeferred):
-            moved = (_move_question(event, new, _find_place(places, old, new, event.count, shift)),)
+            moved = (_move_question(event, new, _find_checkpoint(checkpoints, old, new, event.count, shift)),)
         elif shift.has_own_buttons and isinstance(event, PlayerTurn) and event.player == old.to_move != new.to_move:
             moved = _keep_player(event, new)
         else:
@@ -195,19 +195,21 @@ def _repeat_events(olds: Sequence[Game], new: Game, shift: _TurnShift) -> Game:
         new = new.push(*moved)
         if len(moved) != 1:
             shift = shift.extend(after, new)
-        places[len(after.events)] = _Place(after, new, shift)
+        checkpoints[len(after.events)] = _Checkpoint(after, new, shift)
     return new
 
 
-def _find_place(places: Mapping[int, _Place], old: Game, new: Game, count: int, shift: _TurnShift) -> _Place:
-    """Return the place before the last `count` events of the game `old`; `new` is the new game after these events.
+def _find_checkpoint(
+    checkpoints: Mapping[int, _Checkpoint], old: Game, new: Game, count: int, shift: _TurnShift
+) -> _Checkpoint:
+    """Return the checkpoint before the last `count` events of the game `old`; `new` is the new game after these events.
 
-    A place before all of `places` has the shift `shift`.
+    A checkpoint before all of `checkpoints` has the shift `shift`.
     """
     start = len(old.events) - count
-    if start in places:
-        return places[start]
-    return _Place(Game.from_events(old.events[:start]), Game.from_events(new.events[:start]), shift)
+    if start in checkpoints:
+        return checkpoints[start]
+    return _Checkpoint(Game.from_events(old.events[:start]), Game.from_events(new.events[:start]), shift)
 
 
 def _keep_player(event: PlayerTurn, game: Game) -> tuple[Event, ...]:
@@ -247,7 +249,7 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
     return shift.move(event) if isinstance(event, Correction) else event
 
 
-def _move_question(question: QuestionDeferred, game: Game, start: _Place) -> QuestionDeferred:
+def _move_question(question: QuestionDeferred, game: Game, start: _Checkpoint) -> QuestionDeferred:
     """Return a question about the last events of the old game, with its answers adapted to the new game.
 
     The provisional events of the question begin at `start`; `game` is the new game after these events. Answers that are

@@ -24,7 +24,7 @@ from engine.inference.evidence import is_consistent
 from engine.inference.hypotheses import replace_last_play
 from engine.inference.misread_tiles import find_misread_tiles
 from engine.validation.board_checks import find_last_play_squares, make_end_option
-from engine.validation.deferred_questions import find_open_squares
+from engine.validation.deferred_questions import find_provisional_squares
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 from engine.validation.turn_checks import move_to_seat
 
@@ -89,7 +89,7 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
     ):
         return
     misread = find_misread_tiles(game, reading, proposal.reading_history.with_reading(reading, game.board))
-    known = questions.squares | find_open_squares(game)
+    known = questions.squares | find_provisional_squares(game)
     changes = tuple(event for event in misread if event.square not in known)
     if not changes:
         return
@@ -112,7 +112,7 @@ def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
     game = proposal.game
     added = [e for e in proposal.events if isinstance(e, SquareCorrected) and game.board[e.square] is None]
     squares = tuple(event.square for event in added)
-    if squares and find_open_squares(game).isdisjoint(squares):
+    if squares and find_provisional_squares(game).isdisjoint(squares):
         yield Finding(Reason.TILE_ADDED, (join_square_names(squares),), (Option(proposal.events), LOOK_AGAIN), squares)
 
 

@@ -19,13 +19,13 @@ from engine.inference.log_priors import REPEATED_PLAY_LOG_PRIOR
 from engine.lexicon import WordList
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.validation.deferred_questions import (
+    find_deferred_question,
+    find_deferred_questions,
     find_disputed_squares,
-    find_open_question,
-    find_open_questions,
     is_blank_named,
 )
 from engine.validation.findings import MIN_LETTER_CONFIDENCE
-from engine.validation.late_answers import LateAnswers
+from engine.validation.late_answers import LateAnswerReplay
 
 MIN_SETTLING_LOG_ODDS = log(20)
 """Minimum log-odds (nats) between the two most likely answers for a reading to settle the question."""
@@ -49,12 +49,12 @@ def settle_questions(
     if the answer makes it valid: its tiles may have been taken back. `words` and `has_own_buttons` have the same
     meaning as in `answer_deferred_question`.
     """
-    for number in [question.number for question in find_open_questions(game)]:
-        question = find_open_question(game, number)  # an answer to an earlier question may have changed it
+    for number in [question.number for question in find_deferred_questions(game)]:
+        question = find_deferred_question(game, number)  # an answer to an earlier question may have changed it
         answer = None if question is None else _find_settled_answer(game, question, reading, history)
         if question is not None and answer is not None:
             with suppress(NotationError, RulesError):  # the question stays open for the players
-                game = LateAnswers(game, question, has_own_buttons=has_own_buttons).apply(answer, words=words)
+                game = LateAnswerReplay(game, question, has_own_buttons=has_own_buttons).apply(answer, words=words)
     return game
 
 
@@ -69,8 +69,8 @@ def _find_settled_answer(
         return None
     if _is_confirmed(game, question, aligned):
         return question.chosen
-    late_answers = LateAnswers(game, question)
-    before = late_answers.before
+    replay = LateAnswerReplay(game, question)
+    before = replay.before
     disputed = find_disputed_squares(before, question.answers)
     if not disputed:
         return None
@@ -78,7 +78,7 @@ def _find_settled_answer(
         return None
     if not _is_new_observation(question, disputed, aligned) or _is_tile_lifted(question, disputed, aligned):
         return None
-    hypotheses = _explain_after_answers(late_answers, question, reading, history)
+    hypotheses = _explain_after_answers(replay, question, reading, history)
     best, *others = sorted(hypotheses, key=lambda answer: -hypotheses[answer].log_posterior)
     if not others or hypotheses[best].log_posterior - hypotheses[others[0]].log_posterior < MIN_SETTLING_LOG_ODDS:
         return None
@@ -103,7 +103,7 @@ def _is_confirmed(game: Game, question: QuestionDeferred, reading: BoardReading)
 
 
 def _explain_after_answers(
-    late_answers: LateAnswers, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory
+    replay: LateAnswerReplay, question: QuestionDeferred, reading: BoardReading, history: ReadingHistory
 ) -> Mapping[int, Hypothesis]:
     """Return the best hypothesis for a reading after each answer, by index of the answer.
 
@@ -111,12 +111,12 @@ def _explain_after_answers(
     them have not been left there after a withdrawal. A new play hardly has the same tiles as a play that was withdrawn,
     least of all no other tiles.
     """
-    before = late_answers.before
+    before = replay.before
     were_empty = set(question.seen) == {EMPTY}
     hypotheses: dict[int, Hypothesis] = {}
     for answer in range(len(question.answers)):
         try:
-            after = late_answers.apply(answer)
+            after = replay.apply(answer)
         except (NotationError, RulesError):
             continue
         aligned = align_reading(after, reading) or reading

@@ -19,7 +19,7 @@ from engine.inference.history import EMPTY_HISTORY, ReadingHistory
 from engine.lexicon import WordList, is_listed
 from engine.reading import BoardReading
 from engine.validation import QuestionHistory
-from engine.validation.deferred_questions import defer_question, find_open_questions, find_open_squares
+from engine.validation.deferred_questions import defer_question, find_deferred_questions, find_provisional_squares
 from engine.validation.settlement import settle_questions
 from tests.support.disturbed_squares import (
     make_clear_reading,
@@ -78,7 +78,7 @@ class PressModel:
         self._before, self.open_question, self.has_notice = self.game, None, False
         self._reading = picture.reading
         reading = self.question_history.settle_reading(self.game, picture.reading)
-        inference = infer_play(self.game, reading, self.history, find_open_squares(self.game))
+        inference = infer_play(self.game, reading, self.history, find_provisional_squares(self.game))
         context = TurnContext(self.words, self.history, self.question_history)
         decision = decide(self.game, inference, reading, context)
         try:
@@ -107,7 +107,7 @@ class PressModel:
     def has_open_question(self) -> bool:
         """True if a question is open, now or deferred. Questions about a pass do not count."""
         asked = self.open_question
-        return bool(find_open_questions(self.game)) or (asked is not None and not asked.question.is_about_pass)
+        return bool(find_deferred_questions(self.game)) or (asked is not None and not asked.question.is_about_pass)
 
     def find_true_answer(self, truth: Game) -> int | None:
         """Return the answer of the open question that makes the game right; None if none does.

@@ -139,7 +139,7 @@ class AutoTurns:
         An open question does not prevent the automatic end if the events of one of its answers are already recorded.
         """
         open_question = self._controller.open_question
-        is_recorded = open_question is None or (open_question.chosen_counts and not open_question.stops_clock)
+        is_recorded = open_question is None or (open_question.is_answer_recorded and not open_question.stops_clock)
         return is_recorded and self._controller.awaits_play
 
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:

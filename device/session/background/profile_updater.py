@@ -9,7 +9,7 @@ from device.session.turns.turn_capture import TurnCapture
 from device.storage.files import write_file
 from engine.game import Game
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
-from engine.validation.deferred_questions import find_open_squares
+from engine.validation.deferred_questions import find_provisional_squares
 from vision.recognition.views import BoardViews
 
 
@@ -67,9 +67,9 @@ class ProfileUpdater:
         pending, self._pending = self._pending, None
         if pending is None or pending.turn >= len(game.turns) - 1 or not game.turns[pending.turn].stands:
             return ""
-        board, open_squares = game.turns[pending.turn].board, find_open_squares(game)
+        board, provisional_squares = game.turns[pending.turn].board, find_provisional_squares(game)
         symbols = [
-            symbol if read.is_tile and square not in open_squares else HIDDEN
+            symbol if read.is_tile and square not in provisional_squares else HIDDEN
             for square, (read, symbol) in enumerate(zip(pending.reading.squares, board.symbols(), strict=True))
         ]
         rows = [symbols[start : start + BOARD_SIZE] for start in range(0, len(symbols), BOARD_SIZE)]

@@ -11,7 +11,7 @@ from device.session.snapshot import Phase
 from device.session.turns.turn_validation import find_next_question
 from engine.board import Square
 from engine.events import Event
-from engine.validation.deferred_questions import close_question
+from engine.validation.deferred_questions import make_question_events
 
 
 def answer_question(controller: GameController, answer: int) -> bool:
@@ -40,11 +40,11 @@ def answer_question(controller: GameController, answer: int) -> bool:
     if open_question.is_about_player and not events:  # pressed by mistake: an unconfirmed pass before stays so
         controller.memory.forget_missed_press()
         return False
-    controller.memory.close_question(open_question.question.squares)
+    controller.memory.confirm_squares(open_question.question.squares)
     before = controller.log.game_before_last_press
     if before is not None and open_question.question.is_about_old_tiles and events:
         answered = open_question.make_deferred(controller.game.events[len(before.events) :], answer)
-        controller.extend_last_press(close_question(controller.game, answered))
+        controller.extend_last_press(make_question_events(controller.game, answered))
     if before is not None and open_question.is_about_player:
         decision = find_next_question(before, events, open_question.reading, controller.turn_context)
         controller.ask_question(decision, open_question.reading)
@@ -54,7 +54,7 @@ def answer_question(controller: GameController, answer: int) -> bool:
 def _record_answer(controller: GameController, open_question: OpenQuestion, answer: int) -> tuple[Event, ...]:
     """Record the events of an answer, unless they are recorded already; return them."""
     events = open_question.answers[answer]
-    if not open_question.chosen_counts:  # nothing is recorded yet
+    if not open_question.is_answer_recorded:  # nothing is recorded yet
         return controller.commit_events(events)
     if answer != open_question.question.chosen:  # another answer is recorded
         events = controller.add_void_withdrawals(controller.log.game_before_last_press or controller.game, events)
@@ -73,7 +73,7 @@ def find_squares_in_question(controller: GameController) -> frozenset[Square]:
     answers = [events for events in open_question.answers if events]
     if len(answers) < 2 or open_question.deferred:
         return frozenset(open_question.question.squares)
-    before = controller.log.game_before_last_press if open_question.chosen_counts else controller.game
+    before = controller.log.game_before_last_press if open_question.is_answer_recorded else controller.game
     boards = [(before or controller.game).push(*events).board for events in answers]
     return frozenset(square for board in boards for square in boards[0].differences(board))
 
@@ -92,7 +92,7 @@ def discard_reading(controller: GameController) -> None:
     check_not_paused(controller)
     open_question, controller.open_question = controller.open_question, None
     controller.memory.forget_last_question()  # before the undo, which keeps the words of earlier questions
-    if open_question is not None and open_question.chosen_counts:
+    if open_question is not None and open_question.is_answer_recorded:
         controller.move_in_history(controller.log.undo)
 
 
@@ -106,7 +106,7 @@ def cancel_question(controller: GameController) -> bool:
         return False
     if open_question.reading is not None:
         controller.memory.forget_last_question()
-    if open_question.chosen_counts:
+    if open_question.is_answer_recorded:
         controller.defer_question()
         return False
     controller.open_question = None
@@ -132,7 +132,7 @@ def choose_next_answer(controller: GameController) -> bool:
     else:
         answer = next(candidates, None)
     if answer is None:
-        if open_question.was_unrecorded and open_question.question.chosen:
+        if open_question.was_answer_unrecorded and open_question.question.chosen:
             controller.move_in_history(controller.log.undo)
             controller.open_question = None
             return False
@@ -144,9 +144,9 @@ def choose_next_answer(controller: GameController) -> bool:
     controller.open_question = replace(
         open_question,
         question=replace(open_question.question, chosen=answer),
-        chosen_counts=True,
+        is_answer_recorded=True,
         stops_clock=False,
-        was_unrecorded=open_question.was_unrecorded or not open_question.chosen_counts,
+        was_answer_unrecorded=open_question.was_answer_unrecorded or not open_question.is_answer_recorded,
         following=following,
     )
     return False

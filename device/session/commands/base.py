@@ -104,16 +104,20 @@ def is_challenge_open(context: CommandContext) -> bool:
     return open_question is not None and open_question.is_challenge
 
 
-def is_turn_unrecorded(context: CommandContext) -> bool:
+def is_answer_unrecorded(context: CommandContext) -> bool:
     """Return True while a question is open before whose answer nothing is recorded."""
     open_question = context.controller.open_question
-    return open_question is not None and not open_question.chosen_counts
+    return open_question is not None and not open_question.is_answer_recorded
 
 
-def check_no_play_waits(context: CommandContext) -> None:
+def check_play_recorded(context: CommandContext) -> None:
     """Raise `CommandRefusedError` while a play is not recorded because its question is open."""
     open_question = context.controller.open_question
-    if open_question is not None and not open_question.chosen_counts and any(map(filter_plays, open_question.answers)):
+    if (
+        open_question is not None
+        and not open_question.is_answer_recorded
+        and any(map(filter_plays, open_question.answers))
+    ):
         raise make_refusal("answer-first")
 
 
@@ -123,7 +127,7 @@ def find_effect_without_tiles(context: CommandContext) -> QuestionEffect:
     The question stays open if nothing is recorded before the answer: it cannot be deferred, and its turn or challenge
     would be lost.
     """
-    return QuestionEffect.KEEP if is_turn_unrecorded(context) else QuestionEffect.DEFER
+    return QuestionEffect.KEEP if is_answer_unrecorded(context) else QuestionEffect.DEFER
 
 
 class QuestionCommand(TableCommand, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from engine.game import Game
 from engine.lexicon import WordList
 from engine.rules import ChallengeRule
 from engine.state import Turn
-from engine.validation.deferred_questions import find_open_questions
+from engine.validation.deferred_questions import find_deferred_questions
 from engine.validation.late_answers import answer_deferred_question
 
 PossiblePlay = tuple[QuestionDeferred, Turn | None]
@@ -59,7 +59,7 @@ def list_possible_plays(game: Game) -> list[PossiblePlay]:
     Answers that only name a blank, and those that later turns exclude, are left out.
     """
     possible: list[PossiblePlay] = []
-    for question in find_open_questions(game):
+    for question in find_deferred_questions(game):
         for number, events in enumerate(question.answers):
             if any(isinstance(event, BlankNamed) for event in events):
                 continue
@@ -88,7 +88,7 @@ def make_challenge_question(game: Game, play: Turn, words: WordList | None) -> O
     else:
         key = "good-words" if words is None else "good-words-listed"
         question = make_question(key, formed, answers=tuple(texts))
-    return OpenQuestion(question, tuple(answers), chosen_counts=False, stops_clock=True)
+    return OpenQuestion(question, tuple(answers), is_answer_recorded=False, stops_clock=True)
 
 
 def update_challenge_question(controller: GameController) -> None:

@@ -20,8 +20,8 @@ from device.session.commands.base import (
     TableCommand,
     check_player,
     find_effect_without_tiles,
+    is_answer_unrecorded,
     is_challenge_open,
-    is_turn_unrecorded,
     parse_rack,
 )
 from device.session.commands.taken_blanks import ask_about_taken_blank, may_be_taken_blank
@@ -52,7 +52,7 @@ def _find_effect_of_tile(context: CommandContext, square: str) -> QuestionEffect
     """
     if is_challenge_open(context):
         return QuestionEffect.KEEP
-    if is_turn_unrecorded(context):
+    if is_answer_unrecorded(context):
         return QuestionEffect.DEFER
     with suppress(NotationError):  # the command itself refuses such a name
         if parse_square(square) in find_squares_in_question(context.controller):

@@ -21,8 +21,8 @@ from device.session.commands.base import (
     RackLetters,
     Symbol,
     TableCommand,
-    check_no_play_waits,
-    is_turn_unrecorded,
+    check_play_recorded,
+    is_answer_unrecorded,
     parse_board,
     parse_rack,
 )
@@ -54,7 +54,7 @@ class DrawFirst(TableCommand, frozen=True):
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
         """Return `DEFER` if nothing is recorded before the open question is answered, otherwise `CLOSE`."""
-        return QuestionEffect.DEFER if is_turn_unrecorded(context) else QuestionEffect.CLOSE
+        return QuestionEffect.DEFER if is_answer_unrecorded(context) else QuestionEffect.CLOSE
 
     def run(self, context: CommandContext) -> None:
         """Record the draw; refuse the command unless there is exactly one tile for each player who has to draw."""
@@ -193,7 +193,7 @@ class Redo(TableCommand, frozen=True):
 
         The redo would remove the event that defers a question.
         """
-        return QuestionEffect.DEFER if is_turn_unrecorded(context) else QuestionEffect.CLOSE
+        return QuestionEffect.DEFER if is_answer_unrecorded(context) else QuestionEffect.CLOSE
 
     def run(self, context: CommandContext) -> None:
         """Redo the press that was undone last; refuse the command if there is no press to redo."""
@@ -214,7 +214,7 @@ class EndGame(TableCommand, frozen=True):
         """
         effect = _find_effect_of_end(context)
         if effect is QuestionEffect.DEFER:
-            check_no_play_waits(context)
+            check_play_recorded(context)
         return effect
 
     def run(self, context: CommandContext) -> None:
@@ -338,7 +338,7 @@ class ResumeGame(TableCommand, frozen=True):
 def _find_effect_of_end(context: CommandContext) -> QuestionEffect:
     """Return what the end of a game does to the open question: `CLOSE` if it asks about the end, otherwise `DEFER`."""
     open_question = context.controller.open_question
-    is_answer = open_question is not None and not open_question.chosen_counts and open_question.offers_end
+    is_answer = open_question is not None and not open_question.is_answer_recorded and open_question.offers_end
     return QuestionEffect.CLOSE if is_answer else QuestionEffect.DEFER
 
 

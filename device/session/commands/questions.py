@@ -13,7 +13,7 @@ from device.session.commands.base import (
     QuestionCommand,
     QuestionEffect,
     TableCommand,
-    check_no_play_waits,
+    check_play_recorded,
     is_challenge_open,
 )
 from device.session.commands.turns import EndTurnWithPicture
@@ -21,7 +21,7 @@ from device.session.messages import make_refusal
 from device.session.open_question import make_recalled_question
 from device.session.phases import Transition
 from engine.events import Exchanged
-from engine.validation.deferred_questions import find_open_questions
+from engine.validation.deferred_questions import find_deferred_questions
 
 
 class AnswerQuestion(QuestionCommand, frozen=True):
@@ -134,7 +134,7 @@ class AnswerDeferred(TableCommand, frozen=True):
         open_question = context.controller.open_question
         if open_question is not None and open_question.deferred == self.question:
             return QuestionEffect.CLOSE
-        check_no_play_waits(context)
+        check_play_recorded(context)
         return QuestionEffect.KEEP if is_challenge_open(context) else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
@@ -151,7 +151,7 @@ class RecallQuestion(QuestionCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Open the question; refuse the command if no question was deferred."""
         game = context.controller.game
-        questions = find_open_questions(game)
+        questions = find_deferred_questions(game)
         if not questions:
             raise make_refusal("nothing-asked")
         context.controller.open_question = make_recalled_question(game, questions[0])

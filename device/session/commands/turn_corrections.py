@@ -122,7 +122,7 @@ class CorrectTurn(TurnCommand, frozen=True):
         controller, open_question = context.controller, context.controller.open_question
         before, disputed = controller.log.game_before_last_press, find_squares_in_question(controller)
         is_earlier_turn = before is not None and self.number <= len(before.turns)
-        if open_question is None or is_earlier_turn or not open_question.chosen_counts:
+        if open_question is None or is_earlier_turn or not open_question.is_answer_recorded:
             return QuestionEffect.DEFER
         if not (self.kind or self.at or self.word or self.count):
             return QuestionEffect.DEFER if self.player is None or disputed else QuestionEffect.CLOSE

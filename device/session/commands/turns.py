@@ -14,7 +14,7 @@ from device.session.commands.base import (
     PlayerNumber,
     QuestionEffect,
     TableCommand,
-    check_no_play_waits,
+    check_play_recorded,
     check_player,
     is_challenge_open,
     parse_board,
@@ -130,7 +130,7 @@ class PassTurn(TableCommand, frozen=True):
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
         """Return `REPLACE`. Raises `CommandRefusedError` while a play is not recorded because its question is open."""
-        check_no_play_waits(context)
+        check_play_recorded(context)
         return QuestionEffect.REPLACE
 
     def run(self, context: CommandContext) -> None:
@@ -154,7 +154,7 @@ class ExchangeTiles(TableCommand, frozen=True):
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
         """Return `REPLACE`. Raises `CommandRefusedError` while a play is not recorded because its question is open."""
-        check_no_play_waits(context)
+        check_play_recorded(context)
         return QuestionEffect.REPLACE
 
     def run(self, context: CommandContext) -> None:
@@ -221,7 +221,7 @@ class ChallengePlay(TableCommand, frozen=True):
 
         The players mean that play, and the last recorded play is the one before it.
         """
-        check_no_play_waits(context)
+        check_play_recorded(context)
         return QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
@@ -268,7 +268,7 @@ class DecideChallenge(TableCommand, frozen=True):
 
         Raises `CommandRefusedError` while a play is not recorded because its question is open.
         """
-        check_no_play_waits(context)
+        check_play_recorded(context)
         is_restored = not self.upheld and context.controller.game.rules.challenge is ChallengeRule.VOID
         return QuestionEffect.CLOSE if is_restored or is_challenge_open(context) else QuestionEffect.DEFER
 

@@ -55,7 +55,7 @@ def decide_by_inference(game: Game, inference: Inference, reading: BoardReading)
     if len(answers) == len(likely):  # an answer that is no explanation has no board
         boards = [explanation.game.board for explanation in likely]
         question = replace(question, symbols=list_symbols(boards, game.tiles, question.squares))
-    return Decision(events, OpenQuestion(question, tuple(answers.values()), chosen_counts=bool(events)))
+    return Decision(events, OpenQuestion(question, tuple(answers.values()), is_answer_recorded=bool(events)))
 
 
 def _collect_answers(
@@ -152,7 +152,7 @@ def _decide_without_play(game: Game, reading: BoardReading, corrections: Sequenc
         squares = ", ".join(map(square_name, hidden))
         answers = (get_text("answer-look-again"), get_text("answer-pass", name))
         question = make_question("hidden-pass", squares, name, answers=answers, squares=hidden)
-        return Decision((), OpenQuestion(question, ((), passed), chosen_counts=False))
+        return Decision((), OpenQuestion(question, ((), passed), is_answer_recorded=False))
     counts = range(1, find_max_exchange(game) + 1)
     texts = (
         get_text("answer-pass", name),

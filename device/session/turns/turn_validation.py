@@ -20,7 +20,7 @@ from engine.inference.explain import Doubt, Inference, infer_play
 from engine.lexicon import find_deciding_words
 from engine.reading import BoardReading
 from engine.validation import Finding, QuestionHistory, Reason, Source, validate_turn
-from engine.validation.deferred_questions import find_open_squares
+from engine.validation.deferred_questions import find_provisional_squares
 from engine.validation.findings import Option
 from engine.validation.settlement import settle_questions
 
@@ -52,7 +52,7 @@ def decide_reading(game: Game, reading: BoardReading, context: TurnContext) -> t
     words, has_own_buttons = find_deciding_words(context.words), context.seat is not None
     before = settle_questions(game, reading, context.reading_history, words, has_own_buttons=has_own_buttons)
     reading = context.question_history.settle_reading(before, reading)
-    inference = infer_play(before, reading, context.reading_history, find_open_squares(before))
+    inference = infer_play(before, reading, context.reading_history, find_provisional_squares(before))
     return before, inference, decide(before, inference, reading, context)
 
 
@@ -68,10 +68,10 @@ def validate_decision(
     notices = tuple(map(make_finding_notice, result.notices))
     decision = replace(inferred, events=result.events, notices=notices)
     open_question = inferred.open_question
-    finding = _choose_finding(result.question, open_question, find_open_squares(game))
+    finding = _choose_finding(result.question, open_question, find_provisional_squares(game))
     if finding is not None:
         decision = replace(decision, open_question=make_finding_question(game, finding), warning="")
-    elif open_question is not None and open_question.chosen_counts:
+    elif open_question is not None and open_question.is_answer_recorded:
         decision = replace(decision, open_question=_put_first(game, open_question, result.events))
     history = _extend_history(game, context, decision, inference, reading)
     return replace(decision, question_history=history)
@@ -105,17 +105,17 @@ def find_next_question(
 
 
 def _choose_finding(
-    finding: Finding | None, own: OpenQuestion | None, open_squares: frozenset[Square]
+    finding: Finding | None, own: OpenQuestion | None, provisional_squares: frozenset[Square]
 ) -> Finding | None:
     """Choose the question to ask: return the validation's `finding`, or None for the inference's question `own`.
 
     The more urgent question is chosen. `finding` is None if the validation asks nothing, and `own` is None if the
     inference asks nothing. If both questions are about one blank, return a finding with the answers of both.
-    `open_squares` are the squares of earlier questions about plays that are still open.
+    `provisional_squares` are the squares of earlier questions about plays that are still open.
     """
     if finding is None or own is None:
         return finding
-    is_in_question = finding.reason in EARLIER_PLAY_REASONS and not open_squares.isdisjoint(finding.squares)
+    is_in_question = finding.reason in EARLIER_PLAY_REASONS and not provisional_squares.isdisjoint(finding.squares)
     is_more_urgent = is_in_question or _is_more_urgent(finding, own)
     return _merge_blank_questions(finding, own) or (finding if is_more_urgent else None)
 
@@ -159,7 +159,7 @@ def _is_more_urgent(finding: Finding, own: OpenQuestion) -> bool:
     if finding.reason in (*GRID_REASONS, Reason.BOARD_ALREADY_FULL):
         return True
     if not finding.options[0].events:
-        return own.chosen_counts
+        return own.is_answer_recorded
     if finding.reason is Reason.TILE_OF_EARLIER_PLAY and finding.options[0].events == own.answers[0]:
         return False  # nothing says that the tiles are of the earlier play: a doubt about the new play comes first
     return own.question.is_about_pass or finding.reason in RECORD_REASONS

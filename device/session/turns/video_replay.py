@@ -21,7 +21,7 @@ from engine.events import Event, Exchanged, GameStarted, Passed
 from engine.game import Game
 from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading, merge_readings
-from engine.validation.deferred_questions import defer_question, find_open_questions, find_provisional_turns
+from engine.validation.deferred_questions import defer_question, find_deferred_questions, find_provisional_turns
 from engine.validation.settlement import settle_questions
 from vision.recognition.reader import PhotoReader
 
@@ -156,7 +156,7 @@ class _VideoReplay:
         self._report_pause(self._now)
         if self._finder.unexplained:
             self._problems.append(_Problem(f"{format_time(self._now)}: {self._finder.unexplained}"))
-        open_questions = {question.number for question in find_open_questions(self._game)}
+        open_questions = {question.number for question in find_deferred_questions(self._game)}
         problems = (problem.text for problem in self._problems if problem.question in (None, *open_questions))
         return VideoResult(self._build_snapshot(), tuple(self._times), tuple(problems))
 
@@ -214,7 +214,7 @@ class _VideoReplay:
             return None
         deferred, *_ = defer_question(self._game, open_question.make_deferred(found.events), found.reading)
         self._game = self._game.push(deferred)
-        return find_open_questions(self._game)[-1].number
+        return find_deferred_questions(self._game)[-1].number
 
     def _record_entered(self, turn: EnteredTurn) -> None:
         """Record a pass or exchange from the list. The pending play is recorded first, because it was placed before."""

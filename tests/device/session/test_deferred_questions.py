@@ -131,7 +131,7 @@ def test_late_answer_defers_the_question_about_a_later_turn(playing: TableSessio
 def test_answer_to_the_oldest_question_counts_while_one_too_many_is_open(
     playing: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(deferred_questions, "MAX_OPEN_QUESTIONS", 3)
+    monkeypatch.setattr(deferred_questions, "MAX_DEFERRED_QUESTIONS", 3)
     doubts = {(7, 6): "OQ", (5, 7): "FP", (9, 9): "EF", (11, 8): "NM"}
     for count, words in enumerate(((HORN,), (HORN, FARM), (HORN, FARM, PASTE), (HORN, FARM, PASTE, TEN)), start=1):
         squares = list(BoardReading.from_rows(rows(*words)).squares)

@@ -9,7 +9,7 @@ from engine.validation import deferred_questions
 from engine.validation.deferred_questions import (
     defer_question,
     find_corrected_questions,
-    find_open_questions,
+    find_deferred_questions,
     find_provisional_turns,
 )
 from tests.support.engine_table import defer, new_game, play, written
@@ -17,16 +17,16 @@ from tests.support.engine_table import defer, new_game, play, written
 
 def test_deferred_question_makes_its_turn_provisional() -> None:
     game = play(defer(play(new_game(), "8F HARN"), "8F HORN"), "H6 FA.M")
-    assert [question.number for question in find_open_questions(game)] == [1]
+    assert [question.number for question in find_deferred_questions(game)] == [1]
     assert find_provisional_turns(game).keys() == {0}
 
 
 def test_oldest_question_is_closed_if_too_many_are_deferred(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deferred_questions, "MAX_OPEN_QUESTIONS", 3)
+    monkeypatch.setattr(deferred_questions, "MAX_DEFERRED_QUESTIONS", 3)
     game = new_game()
     for notation in ("8F HORN", "H6 FA.M", "10F PASTE", "11E BIT"):
         game = defer(play(game, notation))
-    assert [question.number for question in find_open_questions(game)] == [2, 3, 4]
+    assert [question.number for question in find_deferred_questions(game)] == [2, 3, 4]
 
 
 def test_provisional_turn_keeps_its_question_when_earlier_turns_are_inserted_or_removed() -> None:

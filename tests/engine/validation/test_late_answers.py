@@ -31,7 +31,7 @@ from engine.game import Game
 from engine.messages import make_message
 from engine.rules import STANDARD_RULES, ChallengeRule
 from engine.tiles import Tile
-from engine.validation.deferred_questions import defer_question, find_open_questions, find_provisional_turns
+from engine.validation.deferred_questions import defer_question, find_deferred_questions, find_provisional_turns
 from engine.validation.late_answers import answer_deferred_question
 from engine.validation.settlement import settle_questions
 from tests.engine.validation.test_settlement import read_board
@@ -42,7 +42,7 @@ from tests.support.play_at_random import random_game, random_play
 def test_late_answer_changes_the_turn_and_keeps_the_later_turns() -> None:
     game = answer_deferred_question(play(defer(play(new_game(), "8F HARN"), "8F HORN"), "H6 FA.M"), 1, 1)
     assert [turn.word for turn in game.turns] == ["HORN", "FA.M"]
-    assert not find_open_questions(game) and not find_provisional_turns(game)
+    assert not find_deferred_questions(game) and not find_provisional_turns(game)
 
 
 def test_late_answer_changes_a_turn_whose_player_was_corrected() -> None:
@@ -55,7 +55,7 @@ def test_late_answer_changes_a_turn_whose_player_was_corrected() -> None:
 def test_late_answer_that_confirms_the_turn_closes_the_question() -> None:
     game = play(defer(play(new_game(), "8F HARN"), "8F HORN"), "H6 FA.M")
     after = answer_deferred_question(game, 1, 0)
-    assert after.totals == game.totals and not find_open_questions(after)
+    assert after.totals == game.totals and not find_deferred_questions(after)
 
 
 def test_late_answer_that_adds_a_turn_keeps_the_corrected_score_of_an_earlier_turn() -> None:
@@ -81,7 +81,7 @@ def test_late_answer_that_removes_a_corrected_tile_is_refused() -> None:
 
 def test_late_answer_that_stays_open_is_in_effect() -> None:
     game = answer_deferred_question(defer(play(new_game(), "8F HARN"), "8F HORN"), 1, 1, stays_open=True)
-    assert game.turns[0].word == "HORN" and find_open_questions(game)[0].chosen == 1
+    assert game.turns[0].word == "HORN" and find_deferred_questions(game)[0].chosen == 1
     assert answer_deferred_question(game, 1, 0).turns[0].word == "HARN"
 
 
@@ -212,7 +212,7 @@ def test_late_answer_updates_the_players_in_the_texts_of_later_questions(has_own
     texts = tuple(describe_events(before, before.push(*answer), answer) for answer in answers)
     question = QuestionDeferred(0, make_message("who", "Did {0} play it?", "Ben"), texts, answers, 1)
     game = game.push(*defer_question(game, question, None))
-    (later,) = find_open_questions(answer_deferred_question(game, 1, 1, has_own_buttons=has_own_buttons))
+    (later,) = find_deferred_questions(answer_deferred_question(game, 1, 1, has_own_buttons=has_own_buttons))
     assert later.text == f"Did {name} play it?"
     last = [text.split(", ")[-1] for text in later.texts]
     assert last == [f"{name} played {word} at H6 for 9" for word in ("FORM", "FARM")]
@@ -244,7 +244,7 @@ def test_late_answer_after_which_an_answer_to_a_later_question_is_impossible_lea
     game = game.push(*defer_question(game, question, None))
     game = answer_deferred_question(game, 1, 1)
     assert [(turn.player, turn.word) for turn in game.turns] == [(0, "HORNS"), (1, ".....ED")]
-    (left,) = find_open_questions(game)
+    (left,) = find_deferred_questions(game)
     assert left.texts == ("Anna",) and left.answers == ((PlayMade(1, game.turns[1].play),),)
 
 

@@ -6,7 +6,7 @@ from engine.board import parse_square
 from engine.events import BlankNamed, PlayMade, PlayWithdrawn, QuestionDeferred, TurnCorrected
 from engine.reading import BoardReading
 from engine.tiles import Tile
-from engine.validation.deferred_questions import defer_question, find_open_questions
+from engine.validation.deferred_questions import defer_question, find_deferred_questions
 from engine.validation.late_answers import answer_deferred_question
 from engine.validation.settlement import settle_questions
 from tests.support.engine_table import defer, new_game, play, seen, written
@@ -23,7 +23,7 @@ MISREAD = {"G8": {"A": 0.97, "O": 0.02}}
 def test_reading_of_another_letter_settles_the_question() -> None:
     game = defer(play(new_game(), "8F HARN"), "8F HORN", doubts=MISREAD)
     game = settle_questions(game, read_board("8F HORN", "H6 FA.M"))
-    assert game.turns[0].word == "HORN" and not find_open_questions(game)
+    assert game.turns[0].word == "HORN" and not find_deferred_questions(game)
 
 
 def test_reading_settles_a_question_that_was_not_about_a_reading() -> None:
@@ -31,7 +31,7 @@ def test_reading_settles_a_question_that_was_not_about_a_reading() -> None:
     answers = (game.events[-1],), (PlayMade(0, written(new_game(), "8F HORN")),)
     question = QuestionDeferred(0, "Which word?", ("0", "1"), answers, 1)
     game = settle_questions(game.push(*defer_question(game, question, None)), read_board("8F HORN"))
-    assert game.turns[0].word == "HORN" and not find_open_questions(game)
+    assert game.turns[0].word == "HORN" and not find_deferred_questions(game)
 
 
 def test_same_error_again_settles_nothing() -> None:
@@ -42,7 +42,7 @@ def test_same_error_again_settles_nothing() -> None:
 def test_clear_reading_confirms_a_doubtful_letter() -> None:
     game = defer(play(new_game(), "8F HARN"), "8F HORN", doubts={"G8": {"A": 0.6, "O": 0.4}})
     game = settle_questions(game, read_board("8F HARN"))
-    assert game.turns[0].word == "HARN" and not find_open_questions(game)
+    assert game.turns[0].word == "HARN" and not find_deferred_questions(game)
 
 
 def test_hand_over_the_tile_settles_nothing() -> None:
@@ -53,7 +53,7 @@ def test_hand_over_the_tile_settles_nothing() -> None:
 def test_empty_square_under_a_hand_settles_the_question() -> None:
     game = defer(play(new_game(), "8F HORE"), "8F HOR", doubts={"I8": {"#": 0.99, "E": 0.01}})
     game = settle_questions(game, read_board("8F HOR"))
-    assert game.turns[0].word == "HOR" and not find_open_questions(game)
+    assert game.turns[0].word == "HOR" and not find_deferred_questions(game)
 
 
 def test_tile_that_fits_no_answer_is_no_tile_of_the_next_play() -> None:
@@ -80,7 +80,7 @@ def test_named_blank_closes_the_question_for_its_letter() -> None:
     for deferred in defer_question(game, question, None):
         game = game.push(deferred)
     assert settle_questions(game, seen(game.board)) == game
-    assert not find_open_questions(settle_questions(game.push(named), seen(game.board)))
+    assert not find_deferred_questions(settle_questions(game.push(named), seen(game.board)))
 
 
 def test_reading_that_removes_a_turn_keeps_a_later_question_about_the_turns_after_it() -> None:
@@ -94,5 +94,5 @@ def test_reading_that_removes_a_turn_keeps_a_later_question_about_the_turns_afte
     earlier = QuestionDeferred(0, "Whose tile?", ("Ben", "Anna"), answers, 1)
     game = game.push(*defer_question(game, earlier, seen(game.board)))
     game = settle_questions(game, seen(play(answer_deferred_question(game, 1, 1), "J9 .ND").board))
-    assert [question.number for question in find_open_questions(game)] == [2]
+    assert [question.number for question in find_deferred_questions(game)] == [2]
     assert [turn.word for turn in game.turns] == ["HORN", "FA.M", "A.T", "..E"]
