@@ -30,7 +30,7 @@ from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import Square
-from engine.events import Event, GameStarted, PositionEntered, QuestionClosed
+from engine.events import Event, GameStarted, PositionEntered
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import WordList, find_deciding_words
@@ -64,7 +64,9 @@ class GameController:
         self.pictures = PictureBuffer(store)
         """The last pictures, by the names that the snapshots contain."""
         self.seat: int | None = None
-        """The player whose button or phone gave the command; None for a shared button or phone, and for the API."""
+        """The player whose button or phone gave the last command that did not keep the open question, or None.
+
+        It is None for a shared button or phone, and for the API."""
         self.notices: tuple[Notice, ...] = ()
         """Notices to show in the next snapshot."""
         self.open_question: OpenQuestion | None = None
@@ -195,33 +197,31 @@ class GameController:
             self._shown_warnings.add(decision.warning)  # players may have ignored the warning on purpose
             self.show_problem(decision.warning, Trouble.BOARD)
 
-    def leave_question(self, answered: int = 0) -> None:
+    def leave_question(self, *, keep: int = 0) -> None:
         """Close the open question, because the players go on without answering it.
 
         An answer that they chose at the panel before is final, and the question that follows from it is deferred.
-        Without such an answer, the question itself is deferred. `answered` is the number of the deferred question that
-        the running command answers; 0 for another command.
+        Without such an answer, the question itself is deferred. `keep` has the meaning of `defer_question`.
         """
         open_question = self.open_question
-        if open_question is None or not open_question.question.chosen:
-            self.defer_question(answered)
-            return
-        self.open_question = open_question.following
-        if open_question.deferred:
-            self.answer_deferred_question(open_question.deferred, open_question.question.chosen)
-        self.defer_question(answered)
+        if open_question is not None and open_question.question.chosen:
+            self.open_question = open_question.following
+            if open_question.deferred:
+                self.answer_deferred_question(open_question.deferred, open_question.question.chosen)
+        self.defer_question(keep=keep)
 
-    def defer_question(self, answered: int = 0) -> None:
+    def defer_question(self, *, keep: int = 0) -> None:
         """Close the open question. If its turn counts provisionally, store the question for a later answer.
 
-        To make room, the oldest deferred question may be closed, but not the question `answered`. If nothing is
-        recorded before the question is answered, show a notice instead.
+        To make room, the oldest deferred question may be closed, but not the one with the number `keep`. If no answer
+        is recorded, show a notice instead. A question about a pass is not stored: the next turn is validated with
+        `QuestionHistory.unanswered_pass`.
         """
         open_question, self.open_question = self.open_question, None
         if open_question is not None and not open_question.is_answer_recorded:
             self.show_notice("question-closed", open_question.question.text, trouble=Trouble.BOARD)
-        elif open_question is not None and (events := make_deferral(self.log, open_question)):
-            self.extend_last_press([event for event in events if event != QuestionClosed(answered)])
+        elif open_question is not None and (events := make_deferral(self.log, open_question, keep=keep)):
+            self.extend_last_press(events)
 
     def save_open_question(self) -> None:
         """Save to disk the open question and what is in doubt about the last press: no power cut must lose them."""

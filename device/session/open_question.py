@@ -29,6 +29,7 @@ from engine.events import (
     PositionEntered,
     QuestionDeferred,
     TurnCorrected,
+    filter_plays,
 )
 from engine.game import Game
 from engine.messages import key_of
@@ -46,7 +47,7 @@ class OpenQuestion:
     - `is_answer_recorded`: the events of the chosen answer (at first the first one) are recorded, and count until the
       players choose another answer. If it is False, nothing is recorded before they answer.
     - `stops_clock`: the clocks are stopped until the players answer, for example while they decide a challenge.
-    - `was_answer_unrecorded`: the panel has chosen an answer, and nothing was recorded before.
+    - `was_answer_unrecorded`: the panel has chosen an answer, and none was recorded before.
     - `reading`: the reading of the board that the question is about.
     - `deferred`: the number of a deferred question that is shown again, otherwise 0.
     - `finding`: the finding of the validation that caused the question, or None.
@@ -97,8 +98,13 @@ class OpenQuestion:
 
     @property
     def is_turn_unrecorded(self) -> bool:
-        """True if the question is about a turn that is not recorded before the answer."""
+        """True if the turn in question is not recorded before the answer. A challenged turn is recorded."""
         return not self.is_answer_recorded and not self.is_challenge
+
+    @property
+    def is_play_unrecorded(self) -> bool:
+        """True if the turn in question is not recorded before the answer, and may be a play."""
+        return not self.is_answer_recorded and any(map(filter_plays, self.answers))
 
     @property
     def offers_end(self) -> bool:

@@ -93,13 +93,16 @@ class QuestionNote:
         return (make_notice("not-saved", save_error, trouble=Trouble.STORE),) if save_error else ()
 
 
-def make_deferral(log: GameLog, open_question: OpenQuestion) -> tuple[Event, ...]:
-    """Return the events that defer a question about the last press; none if its turn does not count provisionally."""
+def make_deferral(log: GameLog, open_question: OpenQuestion, *, keep: int = 0) -> tuple[Event, ...]:
+    """Return the events that defer a question about the last press; none if its turn does not count provisionally.
+
+    The deferred question with the number `keep` is not closed to make room.
+    """
     before = log.game_before_last_press
     if open_question.deferred or not open_question.is_deferrable or before is None:
         return ()
     deferred = open_question.make_deferred(log.game.events[len(before.events) :])
-    return defer_question(log.game, deferred, open_question.reading)
+    return defer_question(log.game, deferred, open_question.reading, keep=keep)
 
 
 def _encode_question(log: GameLog, open_question: OpenQuestion, pictures: PictureBuffer) -> str:

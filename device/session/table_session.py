@@ -24,7 +24,13 @@ from device.session.background.auto_turns import AutoTurnConfig
 from device.session.background.profile_updater import ProfileUpdater
 from device.session.background.sight_monitor import find_sight_after_command
 from device.session.background.work import BackgroundWork
-from device.session.commands.base import CommandContext, QuestionCommand, QuestionEffect, TableCommand
+from device.session.commands.base import (
+    CommandContext,
+    QuestionCommand,
+    QuestionEffect,
+    TableCommand,
+    is_play_unrecorded,
+)
 from device.session.commands.challenges import update_challenge_question
 from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import GameController
@@ -303,17 +309,21 @@ class TableSession(Closeable):
 
         Raises `CommandRefusedError` if the players must answer the question first.
         """
-        controller, effect = self._controller, command.find_question_effect(self._context)
-        if effect is QuestionEffect.KEEP:
-            return
-        open_question = controller.open_question
-        is_replaced = (
-            effect is QuestionEffect.REPLACE and open_question is not None and open_question.is_turn_unrecorded
-        )
-        if effect is not QuestionEffect.CLOSE and not is_replaced:
-            controller.leave_question(command.answered_question)
-        controller.open_question = None
-        controller.seat = seat  # an answer belongs to the seat of the turn in question
+        controller, open_question = self._controller, self._controller.open_question
+        effect = command.find_question_effect(self._context)
+        is_answer = effect is QuestionEffect.CLOSE
+        if command.needs_recorded_play and not is_answer and is_play_unrecorded(self._context):
+            raise make_refusal("answer-first")
+        match effect:
+            case QuestionEffect.KEEP:
+                return  # an answer belongs to the seat of the turn in question, and may wait for its capture
+            case QuestionEffect.REPLACE if open_question is not None and open_question.is_turn_unrecorded:
+                controller.open_question = None
+            case QuestionEffect.DEFER | QuestionEffect.REPLACE:
+                controller.leave_question(keep=command.answered_question)
+            case QuestionEffect.CLOSE:
+                controller.open_question = None
+        controller.seat = seat
         self._turn_worker.stop()
 
     def _build_snapshot(self) -> TableSnapshot:

@@ -129,11 +129,14 @@ def find_new_names(game: Game, question: QuestionDeferred) -> Mapping[str, str]:
     return found
 
 
-def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading | None) -> tuple[Event, ...]:
+def defer_question(
+    game: Game, question: QuestionDeferred, reading: BoardReading | None, *, keep: int = 0
+) -> tuple[Event, ...]:
     """Return the events that defer a question about the last `question.count` events of a game.
 
     The deferred question gets a number, and the symbols that `reading` has on the squares where the answers differ. If
-    more than `MAX_DEFERRED_QUESTIONS` questions would be open, the oldest question is closed.
+    more than `MAX_DEFERRED_QUESTIONS` questions would be deferred, the oldest question is closed, unless its number is
+    `keep`: a question that is answered next.
     """
     question = _number_question(game, question)
     if reading is not None:
@@ -142,7 +145,7 @@ def defer_question(game: Game, question: QuestionDeferred, reading: BoardReading
         confidence = min((read.confidence for read in reads), default=1.0)
         question = replace(question, seen=tuple(read.symbol for read in reads), confidence=confidence)
     oldest = find_deferred_questions(game)[: -(MAX_DEFERRED_QUESTIONS - 1)]
-    return (question, *(QuestionClosed(other.number) for other in oldest))
+    return (question, *(QuestionClosed(other.number) for other in oldest if other.number != keep))
 
 
 def make_question_events(game: Game, question: QuestionDeferred) -> tuple[Event, ...]:

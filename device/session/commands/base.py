@@ -18,7 +18,6 @@ from device.session.phases import Transition
 from device.session.snapshot import Phase
 from device.session.turn_recorder import TurnRecorder
 from engine.board import Square
-from engine.events import filter_plays
 from engine.game import Game
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import MAX_PLAYERS
@@ -50,12 +49,16 @@ class CommandContext:
 class QuestionEffect(Enum):
     """What a command does to the open question before it runs.
 
-    - `KEEP`: the question remains open; the command is about it, or does not end its turn.
-    - `DEFER`: the question is deferred, so that the players answer it later. If nothing is recorded before the answer,
-      it cannot be deferred; it is closed with a notice.
-    - `REPLACE`: the same, but a question whose turn is not recorded before the answer is closed without a notice: the
-      command takes the place of the answer.
-    - `CLOSE`: the question is closed, because the command answers it.
+    - `KEEP`: the question remains open; the command is about it, or does not end its turn. `GameController.seat`
+      remains that of the turn in question, and a capture of a turn that is not ready goes on.
+    - `DEFER`: the players answer the question later, and its turn counts provisionally. Two kinds of questions cannot
+      be deferred. If no answer is recorded, the question is closed with a notice. A question about a pass is closed
+      without one: the pass counts, and a notice or question about it comes with the next play.
+    - `REPLACE`: like `DEFER`, but a question whose turn is not recorded is closed without a notice. The command takes
+      the place of the answer: it records this turn.
+    - `CLOSE`: the question is closed without a notice, because the command answers it.
+
+    With each effect but `KEEP`, the seat becomes that of the player who gave the command, and a capture is stopped.
     """
 
     KEEP = auto()
@@ -70,7 +73,12 @@ class TableCommand(msgspec.Struct, frozen=True):
     - `name`: name in routes; empty if the command has no route. `operation_id` and `schema_name`: names of the command
       and of its JSON body in the OpenAPI document. These three names never change.
     - `transition`: determines the phases in which the command is allowed.
-    - `question_effect`: what the command does to the open question.
+    - `question_effect`: what the command does to the open question. It has no default: a class without it overrides
+      `find_question_effect`.
+    - `unrecorded_effect`: what it does to an open question of which no answer is recorded yet. None if this is the
+      same. Such a question cannot be deferred: its turn or challenge would be lost.
+    - `needs_recorded_play`: the command is refused while a play is not recorded because its question is open, unless it
+      answers this question (`QuestionEffect.CLOSE`).
     - `interim_phase`: phase of the session while the command runs.
     """
 
@@ -78,19 +86,20 @@ class TableCommand(msgspec.Struct, frozen=True):
     transition: ClassVar[Transition]
     operation_id: ClassVar[str] = ""
     schema_name: ClassVar[str] = "Order"
-    question_effect: ClassVar[QuestionEffect] = QuestionEffect.REPLACE
+    question_effect: ClassVar[QuestionEffect]
+    unrecorded_effect: ClassVar[QuestionEffect | None] = None
+    needs_recorded_play: ClassVar[bool] = False
     interim_phase: ClassVar[Phase | None] = None
 
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:  # noqa: ARG002
-        """Return what the command does to the open question: `question_effect`, unless it depends on the arguments.
-
-        Raises `CommandRefusedError` if the players must answer the question first.
-        """
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return what the command does to the open question, which may depend on the question and the arguments."""
+        if self.unrecorded_effect is not None and is_answer_unrecorded(context):
+            return self.unrecorded_effect
         return self.question_effect
 
     @property
     def answered_question(self) -> int:
-        """The number of the deferred question that the command answers, otherwise 0."""
+        """The number of the deferred question that the command answers, otherwise 0. It is not closed to make room."""
         return 0
 
     def run(self, context: CommandContext) -> None:
@@ -105,29 +114,15 @@ def is_challenge_open(context: CommandContext) -> bool:
 
 
 def is_answer_unrecorded(context: CommandContext) -> bool:
-    """Return True while a question is open before whose answer nothing is recorded."""
+    """Return True while a question is open of which no answer is recorded yet, also a question about a challenge."""
     open_question = context.controller.open_question
     return open_question is not None and not open_question.is_answer_recorded
 
 
-def check_play_recorded(context: CommandContext) -> None:
-    """Raise `CommandRefusedError` while a play is not recorded because its question is open."""
+def is_play_unrecorded(context: CommandContext) -> bool:
+    """Return True while a play is not recorded because its question is open."""
     open_question = context.controller.open_question
-    if (
-        open_question is not None
-        and not open_question.is_answer_recorded
-        and any(map(filter_plays, open_question.answers))
-    ):
-        raise make_refusal("answer-first")
-
-
-def find_effect_without_tiles(context: CommandContext) -> QuestionEffect:
-    """Return what a command that changes no tiles does to the open question, which it does not answer.
-
-    The question stays open if nothing is recorded before the answer: it cannot be deferred, and its turn or challenge
-    would be lost.
-    """
-    return QuestionEffect.KEEP if is_answer_unrecorded(context) else QuestionEffect.DEFER
+    return open_question is not None and open_question.is_play_unrecorded
 
 
 class QuestionCommand(TableCommand, frozen=True, kw_only=True):

@@ -19,7 +19,6 @@ from device.session.commands.base import (
     Symbol,
     TableCommand,
     check_player,
-    find_effect_without_tiles,
     is_answer_unrecorded,
     is_challenge_open,
     parse_rack,
@@ -156,13 +155,11 @@ class RevealRack(TableCommand, frozen=True):
     transition = Transition.REVEAL_RACK
     operation_id = "tell_rack"
     schema_name = "RackOrder"
+    question_effect = QuestionEffect.DEFER
+    unrecorded_effect = QuestionEffect.KEEP
 
     player: PlayerNumber
     letters: Annotated[str, Meta(max_length=60)]
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `KEEP` if nothing is recorded before the open question is answered."""
-        return find_effect_without_tiles(context)
 
     def run(self, context: CommandContext) -> None:
         """Record the letters; show a warning if the player's rack has another number of tiles.
@@ -196,13 +193,11 @@ class RenamePlayer(TableCommand, frozen=True):
     transition = Transition.CORRECT
     operation_id = "rename_player"
     schema_name = "RenameOrder"
+    question_effect = QuestionEffect.DEFER
+    unrecorded_effect = QuestionEffect.KEEP
 
     player: PlayerNumber
     new_name: Annotated[str, Meta(max_length=MAX_PLAYER_NAME_LENGTH)]
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `KEEP` if nothing is recorded before the open question is answered."""
-        return find_effect_without_tiles(context)
 
     def run(self, context: CommandContext) -> None:
         """Record the new name; refuse an empty name and a name that another player has."""

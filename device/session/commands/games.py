@@ -21,8 +21,6 @@ from device.session.commands.base import (
     RackLetters,
     Symbol,
     TableCommand,
-    check_play_recorded,
-    is_answer_unrecorded,
     parse_board,
     parse_rack,
 )
@@ -49,12 +47,10 @@ class DrawFirst(TableCommand, frozen=True):
     transition = Transition.DRAW
     operation_id = "draw_first"
     schema_name = "DrawOrder"
+    question_effect = QuestionEffect.CLOSE
+    unrecorded_effect = QuestionEffect.DEFER
 
     letters: Annotated[tuple[Symbol, ...], Meta(max_length=MAX_PLAYERS)]
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `DEFER` if nothing is recorded before the open question is answered, otherwise `CLOSE`."""
-        return QuestionEffect.DEFER if is_answer_unrecorded(context) else QuestionEffect.CLOSE
 
     def run(self, context: CommandContext) -> None:
         """Record the draw; refuse the command unless there is exactly one tile for each player who has to draw."""
@@ -187,35 +183,31 @@ class Redo(TableCommand, frozen=True):
     name = "redo"
     transition = Transition.REDO
     operation_id = "redo"
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE`, or `DEFER` if nothing is recorded before the open question is answered.
-
-        The redo would remove the event that defers a question.
-        """
-        return QuestionEffect.DEFER if is_answer_unrecorded(context) else QuestionEffect.CLOSE
+    question_effect = QuestionEffect.CLOSE  # an event that defers the question would leave nothing to redo
+    unrecorded_effect = QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Redo the press that was undone last; refuse the command if there is no press to redo."""
         context.controller.move_in_history(context.controller.log.redo)
 
 
-class EndGame(TableCommand, frozen=True):
+class EndingCommand(TableCommand, frozen=True):
+    """A command that ends the game, or leaves it for another one."""
+
+    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
+        """Return `CLOSE` if the open question is whether the game is over, otherwise `DEFER`."""
+        open_question = context.controller.open_question
+        is_answer = open_question is not None and not open_question.is_answer_recorded and open_question.offers_end
+        return QuestionEffect.CLOSE if is_answer else QuestionEffect.DEFER
+
+
+class EndGame(EndingCommand, frozen=True):
     """End the game and count unplayed letters."""
 
     name = "end-game"
     transition = Transition.END_GAME
     operation_id = "end_game"
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is whether the game is over, otherwise `DEFER`.
-
-        Raises `CommandRefusedError` while a play is not recorded because another question is open.
-        """
-        effect = _find_effect_of_end(context)
-        if effect is QuestionEffect.DEFER:
-            check_play_recorded(context)
-        return effect
+    needs_recorded_play = True
 
     def run(self, context: CommandContext) -> None:
         """Record the end of the game; the snapshot then names the players whose racks are not known.
@@ -229,7 +221,7 @@ class EndGame(TableCommand, frozen=True):
         controller.commit_events([GameEnded(due) if due else GameEnded()])
 
 
-class StartGame(TableCommand, frozen=True):
+class StartGame(EndingCommand, frozen=True):
     """Start a new game. A running game is kept in the archive, unfinished.
 
     `words` is the word list; None means that words are not checked, and `...` that the current list is kept. `colours`
@@ -245,10 +237,6 @@ class StartGame(TableCommand, frozen=True):
     words: WordList | EllipsisType | None = ...
     colours: tuple[str, ...] = ()
 
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is whether the game is over, otherwise `DEFER`."""
-        return _find_effect_of_end(context)
-
     def run(self, context: CommandContext) -> None:
         """Start the game and let the camera adjust to the board."""
         _leave_game(context)
@@ -256,7 +244,7 @@ class StartGame(TableCommand, frozen=True):
         context.turn_recorder.prepare_board()
 
 
-class PlayAgain(TableCommand, frozen=True):
+class PlayAgain(EndingCommand, frozen=True):
     """Start a game with the settings of the last game; the next player in seat order begins.
 
     If there was no game, `default` is started. After a restart of the program, the newest game in the store counts as
@@ -267,10 +255,6 @@ class PlayAgain(TableCommand, frozen=True):
 
     default: GameStarted
     words_for: Callable[[GameStarted], WordList | None] | None = None
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is whether the game is over, otherwise `DEFER`."""
-        return _find_effect_of_end(context)
 
     def run(self, context: CommandContext) -> None:
         """Start the game and let the camera adjust to the board."""
@@ -333,13 +317,6 @@ class ResumeGame(TableCommand, frozen=True):
 
     def _find_words(self, controller: GameController, log: GameLog) -> WordList | None:
         return self.words_for(log.game.start_event) if self.words_for else controller.words
-
-
-def _find_effect_of_end(context: CommandContext) -> QuestionEffect:
-    """Return what the end of a game does to the open question: `CLOSE` if it asks about the end, otherwise `DEFER`."""
-    open_question = context.controller.open_question
-    is_answer = open_question is not None and not open_question.is_answer_recorded and open_question.offers_end
-    return QuestionEffect.CLOSE if is_answer else QuestionEffect.DEFER
 
 
 def _leave_game(context: CommandContext) -> None:

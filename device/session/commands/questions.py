@@ -13,7 +13,6 @@ from device.session.commands.base import (
     QuestionCommand,
     QuestionEffect,
     TableCommand,
-    check_play_recorded,
     is_challenge_open,
 )
 from device.session.commands.turns import EndTurnWithPicture
@@ -116,6 +115,7 @@ class AnswerDeferred(TableCommand, frozen=True):
     transition = Transition.CORRECT
     operation_id = "answer_deferred"
     schema_name = "DeferredOrder"
+    needs_recorded_play = True  # the answer may change whose turn it is
 
     question: Annotated[int, Meta(ge=1, le=1000, description="The number of the question.")]
     answer: Annotated[int, Meta(ge=0, le=1000, description="The number of the chosen answer, from 0.")]
@@ -128,13 +128,11 @@ class AnswerDeferred(TableCommand, frozen=True):
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
         """Return `CLOSE` if the open question is this question, which was opened again at the panel.
 
-        During a challenge, return `KEEP`: the answer may say which word is challenged. Raises `CommandRefusedError`
-        while a play is not recorded because its question is open: the answer may change whose turn it is.
+        During a challenge, return `KEEP`: the answer may say which word is challenged.
         """
         open_question = context.controller.open_question
         if open_question is not None and open_question.deferred == self.question:
             return QuestionEffect.CLOSE
-        check_play_recorded(context)
         return QuestionEffect.KEEP if is_challenge_open(context) else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:

@@ -16,7 +16,6 @@ from device.session.commands.base import (
     SmallNumber,
     TableCommand,
     check_player,
-    find_effect_without_tiles,
     is_challenge_open,
 )
 from device.session.messages import convert_engine_errors, make_refusal
@@ -107,6 +106,8 @@ class CorrectTurn(TurnCommand, frozen=True):
 
     name = "turn"
     operation_id = "correct_turn"
+    question_effect = QuestionEffect.DEFER  # these two are the effects of a correction of the score only
+    unrecorded_effect = QuestionEffect.KEEP
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
         """Return `CLOSE` if this correction answers the open question about a turn that the last press has recorded.
@@ -116,7 +117,7 @@ class CorrectTurn(TurnCommand, frozen=True):
         turn is no play any more.
         """
         if self == CorrectTurn(self.number, score=self.score):
-            return find_effect_without_tiles(context)
+            return super().find_question_effect(context)
         if is_challenge_open(context) and self.kind in ("", "play"):
             return QuestionEffect.KEEP
         controller, open_question = context.controller, context.controller.open_question

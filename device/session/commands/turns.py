@@ -14,9 +14,9 @@ from device.session.commands.base import (
     PlayerNumber,
     QuestionEffect,
     TableCommand,
-    check_play_recorded,
     check_player,
     is_challenge_open,
+    is_play_unrecorded,
     parse_board,
 )
 from device.session.commands.challenges import (
@@ -61,6 +61,7 @@ class EndTurn(TableCommand, frozen=True):
     name = "end-turn"
     transition = Transition.END_TURN
     operation_id = "end_turn"
+    question_effect = QuestionEffect.REPLACE
     interim_phase = Phase.LOOKING
 
     def run(self, context: CommandContext) -> None:
@@ -79,6 +80,7 @@ class EndTurnWithPicture(TableCommand, frozen=True):
     """End the turn of the player to move with a picture of the board, `(H, W, 3) uint8 BGR`, that a phone has taken."""
 
     transition = Transition.END_TURN
+    question_effect = QuestionEffect.REPLACE
     interim_phase = Phase.LOOKING
 
     picture: Image
@@ -110,6 +112,7 @@ class EndFoundTurn(TableCommand, frozen=True):
     """End the turn of the player to move automatically, with a play that was captured while the board was at rest."""
 
     transition = Transition.END_TURN
+    question_effect = QuestionEffect.REPLACE
 
     capture: AdvanceCapture
 
@@ -127,11 +130,8 @@ class PassTurn(TableCommand, frozen=True):
     name = "pass"
     transition = Transition.PASS
     operation_id = "pass_turn"
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `REPLACE`. Raises `CommandRefusedError` while a play is not recorded because its question is open."""
-        check_play_recorded(context)
-        return QuestionEffect.REPLACE
+    question_effect = QuestionEffect.REPLACE
+    needs_recorded_play = True
 
     def run(self, context: CommandContext) -> None:
         """Record the pass."""
@@ -149,13 +149,10 @@ class ExchangeTiles(TableCommand, frozen=True):
     transition = Transition.EXCHANGE
     operation_id = "exchange"
     schema_name = "ExchangeOrder"
+    question_effect = QuestionEffect.REPLACE
+    needs_recorded_play = True
 
     count: Annotated[int, Meta(ge=1, le=20)]
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `REPLACE`. Raises `CommandRefusedError` while a play is not recorded because its question is open."""
-        check_play_recorded(context)
-        return QuestionEffect.REPLACE
 
     def run(self, context: CommandContext) -> None:
         """Record the exchange; refuse the command if the bag has too few tiles."""
@@ -177,6 +174,7 @@ class EnterBoard(TableCommand, frozen=True):
     transition = Transition.CORRECT
     operation_id = "enter_board"
     schema_name = "BoardOrder"
+    question_effect = QuestionEffect.REPLACE
 
     rows: BoardRows
 
@@ -215,14 +213,8 @@ class ChallengePlay(TableCommand, frozen=True):
     name = "challenge"
     transition = Transition.CHALLENGE
     operation_id = "challenge"
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `DEFER`. Raises `CommandRefusedError` while a play is not recorded because its question is open.
-
-        The players mean that play, and the last recorded play is the one before it.
-        """
-        check_play_recorded(context)
-        return QuestionEffect.DEFER
+    question_effect = QuestionEffect.DEFER
+    needs_recorded_play = True  # the players mean that play, and the last recorded play is the one before it
 
     def run(self, context: CommandContext) -> None:
         """Decide the challenge, or ask the players; refuse the command if there is no play to challenge.
@@ -259,18 +251,19 @@ class DecideChallenge(TableCommand, frozen=True):
     transition = Transition.CORRECT
     operation_id = "decide_challenge"
     schema_name = "ChallengeOrder"
+    needs_recorded_play = True
 
     upheld: bool
     player: PlayerNumber | None = None
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is that of the challenge, or about a play that the command restores.
+        """Return `CLOSE` if the open question is that of the challenge, or about the play that the command restores.
 
-        Raises `CommandRefusedError` while a play is not recorded because its question is open.
+        Only a recorded play can be restored.
         """
-        check_play_recorded(context)
         is_restored = not self.upheld and context.controller.game.rules.challenge is ChallengeRule.VOID
-        return QuestionEffect.CLOSE if is_restored or is_challenge_open(context) else QuestionEffect.DEFER
+        is_answer = is_challenge_open(context) or (is_restored and not is_play_unrecorded(context))
+        return QuestionEffect.CLOSE if is_answer else QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Record the outcome; refuse the command unless the last turn is a play or the outcome of a challenge."""
