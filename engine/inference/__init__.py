@@ -2,7 +2,7 @@
 
 `infer_play` is the entry point. The function aligns the reading with the recorded board (`alignment`), computes
 likelihoods from this reading (`evidence`) and earlier ones (`history`), finds the plays that are possible
-(`placements`), generates hypotheses (`hypotheses`, `log_priors`) and returns the explanations in order of likelihood
+(`placements`), generates hypotheses (`hypotheses`, `log_priors`) and returns the explanations in order of probability
 (`explain`).
 
 Docstrings use these terms:

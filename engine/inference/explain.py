@@ -1,8 +1,8 @@
 """Infer the play from readings of the board, and ask the players if it is in doubt.
 
-An explanation is a list of events that the rules in force allow. Its likelihood is the probability of the reading,
-given the board after the events, times the prior probability of the events. The word list is not used: a phony is
-inferred like any other word.
+An explanation is a list of events that the rules in force allow. Its (posterior) probability is proportional to the
+prior probability of the events times the likelihood of the board after them, given the reading. The word list is not
+used: a phony is inferred like any other word.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ _MAX_STRANGE_READINGS = 2
 class Explanation:
     """A possible explanation of a reading: the events since the last turn.
 
-    `game` is the game after `events`. If nothing happened, `events` is empty. `likelihood` (0..1) is relative to the
-    other explanations of the same reading; the sum of the likelihoods is at most 1.
+    `game` is the game after `events`. If nothing happened, `events` is empty. `probability` (0..1) is the posterior
+    probability among all hypotheses about the reading; only the likeliest of these become explanations, so the sum of
+    their probabilities is at most 1.
 
     Old tiles are those that were recorded before the reading. The following squares do not agree with the events, or
     are in doubt:
@@ -76,7 +77,7 @@ class Explanation:
     """
 
     events: tuple[Event, ...]
-    likelihood: float
+    probability: float
     text: str
     game: Game
     leftover_squares: tuple[Square, ...] = ()
@@ -217,7 +218,7 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
 
 def _explain_hypotheses(before: Game, ranked: Sequence[Hypothesis], evidence: Evidence) -> tuple[Explanation, ...]:
     """Return the explanations of the likeliest hypotheses. `ranked` has all hypotheses, the likeliest first."""
-    # Divide by the likelihood of the best hypothesis, which could be too small for a float.
+    # Divide by the posterior of the best hypothesis, which could be too small for a float.
     weights = [exp(hypothesis.log_posterior - ranked[0].log_posterior) for hypothesis in ranked]
     total = sum(weights)
     return tuple(
@@ -226,7 +227,7 @@ def _explain_hypotheses(before: Game, ranked: Sequence[Hypothesis], evidence: Ev
     )
 
 
-def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence, likelihood: float) -> Explanation:
+def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence, probability: float) -> Explanation:
     squares, board = evidence.reading.squares, hypothesis.board
     changed = set(before.board.differences(board))
     # Hidden squares show nothing, and the question about a moved tile names both of its squares.
@@ -239,7 +240,7 @@ def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence,
     status = check_placement(hypothesis.game.board, play_as_seen, before.layout, before.rules) if play_as_seen else None
     return Explanation(
         events=hypothesis.events,
-        likelihood=likelihood,
+        probability=probability,
         text=hypothesis.note or describe_events(before, hypothesis.game, hypothesis.events),
         game=hypothesis.game,
         leftover_squares=leftover,
@@ -298,7 +299,7 @@ def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> 
             read = evidence.reading.squares[square]
             tile_p = max(read.occupancy().tile, MIN_TILE_PROBABILITY)
             letters_p *= min(1.0, tile_confidence(read, board[square]) / tile_p)
-    return min(best.likelihood, letters_p)
+    return min(best.probability, letters_p)
 
 
 def _is_confirmation_needed(best: Explanation) -> bool:

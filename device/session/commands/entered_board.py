@@ -17,15 +17,15 @@ from engine.tiles import Tile
 from engine.validation import Reason
 
 MIN_ENTERED_CERTAINTY = 0.8
-"""Smallest certainty at which a board entered by hand is recorded without a question. The certainty is the likelihood
-of the best explanation divided by the sum of the likelihoods of all explanations."""
+"""Smallest certainty at which a board entered by hand is recorded without a question. The certainty is the probability
+of the best explanation divided by the sum of the probabilities of all explanations that result in this board."""
 
 
 def match_entered_board(inference: Inference, reading: BoardReading) -> Inference:
     """Return the inference with only those explanations that result in the entered board; unchanged if there are none.
 
     A camera may misread a letter, but an entered board is exact. The question of the inference is dropped if the best
-    of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total likelihood. It is kept for two
+    of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total probability. It is kept for two
     plays, because the board does not show who made which, and the inference may have only one of the possible orders.
 
     Raises `CommandRefusedError` if no explanation results in the entered board, and the best one would leave out an old
@@ -42,7 +42,7 @@ def match_entered_board(inference: Inference, reading: BoardReading) -> Inferenc
         return inference
     inference = replace(inference, explanations=exact)
     has_one_play = len(filter_plays(exact[0].events)) <= 1
-    is_likely = exact[0].likelihood >= MIN_ENTERED_CERTAINTY * sum(one.likelihood for one in exact)
+    is_likely = exact[0].probability >= MIN_ENTERED_CERTAINTY * sum(one.probability for one in exact)
     return replace(inference, question=None) if has_one_play and is_likely else inference
 
 

@@ -25,7 +25,7 @@ from engine.inference.hypotheses import replace_last_play
 from engine.reading import HIDDEN, BoardReading
 from engine.validation.alternative_plays import list_other_orders, pass_after_exchange
 
-MIN_OFFERED_LIKELIHOOD = 0.01
+MIN_OFFERED_PROBABILITY = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""
 MIN_HIDDEN_PROBABILITY = 0.5
 """Limit of the probability that a hand hides a square. Above it, the square counts as hidden, so it may have an
@@ -118,7 +118,7 @@ def _list_likely_explanations(inference: Inference) -> list[Explanation]:
     the best only on the doubtful squares.
     """
     best, *others = inference.explanations
-    likely = [one for one in inference.explanations if one.likelihood >= MIN_OFFERED_LIKELIHOOD] or [best]
+    likely = [one for one in inference.explanations if one.probability >= MIN_OFFERED_PROBABILITY] or [best]
     if len(likely) == 1 and others:
         differences = {*best.game.board.differences(others[0].game.board)}
         if differences and differences <= {*inference.doubtful_squares}:

@@ -140,7 +140,7 @@ class TestVariationAOfRule5:
         game = play(new_game(self.RULES), "8F LATE")
         petals = self.rearranged().with_tile(parse_square("K8"), Tile("S"))
         found = infer_play(game, seen(petals.apply_to(game.board)))
-        assert found.events == (PlayMade(1, petals),) and found.best.likelihood > MIN_CERTAINTY
+        assert found.events == (PlayMade(1, petals),) and found.best.probability > MIN_CERTAINTY
 
     def test_where_it_was_not_agreed_the_camera_sees_changed_tiles(self) -> None:
         game = play(new_game(TRAVEL), "8F LATE")
