@@ -66,7 +66,7 @@ class Explanation:
     are in doubt:
 
     - `leftover_squares`: squares with tiles that belong to no play. `status` says why they are not a legal play.
-    - `missing_squares`: squares of old tiles that are not visible.
+    - `missing_squares`: squares of old tiles that are clearly read as empty.
     - `misread_squares`: squares of old tiles that are clearly read as another tile.
     - `moved_tiles`: pairs of the old and the new square of an old tile. (Rule 5 forbids removing, exchanging and
       moving old tiles.)
@@ -122,7 +122,7 @@ class InferenceQuestion:
 class Inference:
     """The result of `infer_play`: at least one explanation of the reading, the most likely explanation first.
 
-    `question` is a question to the players if two explanations are nearly equally likely or no explanation fits,
+    `question` is a question to the players if the best explanation is in doubt, for one of the reasons in `Doubt`,
     otherwise None. Pass `history` to the next call of `infer_play`: a misread old tile is then corrected as soon as
     later readings contradict the recorded letter.
     """
@@ -175,17 +175,7 @@ def infer_play(
             return _reject_reading(game, reading, history)
     else:
         history, reading = replace(history, strange_count=0), aligned
-    early_squares, missable_squares = history.find_early_squares(game, reading), history.find_missable_squares()
-    shown = {square for square in missable_squares if game.board[square] is None and reading.squares[square].is_tile}
-    false_readings = history.find_false_readings(early_squares | shown)
-    evidence = Evidence(
-        reading,
-        game.board,
-        false_readings,
-        has_marked_blanks=not game.rules.retake_blanks,
-        early_squares=early_squares,
-        missable_squares=missable_squares.union(history.false_readings.keys() - false_readings.keys()),
-    )
+    evidence = _build_evidence(game, reading, history)
     history = replace(history.with_reading(reading, game.board), turn_count=len(game.turns))
     misread = find_misread_tiles(game, reading, history)
     corrections = _select_possible(game, [event for event in misread if event.square in correctable_squares])
@@ -194,6 +184,21 @@ def infer_play(
     question = _find_question(game, explanations, evidence)
     history = _update_history(history, evidence, game, explanations[0])
     return Inference(explanations, question, history)
+
+
+def _build_evidence(game: Game, reading: BoardReading, history: ReadingHistory) -> Evidence:
+    """Return the evidence of a reading; `history` is that before the reading."""
+    false_readings = history.find_false_readings(game, reading)
+    # A tile that the last reading showed, but that was taken for a false reading, counts as missed.
+    probably_real = history.false_readings.keys() - false_readings.keys()
+    return Evidence(
+        reading,
+        game.board,
+        false_readings,
+        has_marked_blanks=not game.rules.retake_blanks,
+        early_squares=history.find_early_squares(game, reading),
+        missable_squares=history.find_missable_squares() | probably_real,
+    )
 
 
 def _select_possible(game: Game, corrections: Sequence[SquareCorrected]) -> list[SquareCorrected]:
@@ -325,11 +330,11 @@ def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, b
     """Return the history for the next call; on squares whose tile changed, it begins with this reading."""
     after = best.game.board
     changed = set(before.board.differences(after))
-    log_likelihoods = {square: values for square, values in history.log_likelihoods.items() if square not in changed}
-    log_likelihoods |= EMPTY_HISTORY.with_reading(evidence.reading, Board(), changed).log_likelihoods
-    for square in changed & log_likelihoods.keys():
-        if after[square] and not log_likelihoods[square]:  # the square was hidden: the tile is a guess
-            log_likelihoods[square] = {face_of(after[square]): NO_EVIDENCE}
+    begun = EMPTY_HISTORY.with_reading(evidence.reading, Board(), changed)
+    unchanged = {square: values for square, values in history.log_likelihoods.items() if square not in changed}
+    # The tile on a hidden square is a guess.
+    guessed = {square: {face_of(tile): NO_EVIDENCE} for square in begun.hidden_squares if (tile := after[square])}
+    log_likelihoods = {**unchanged, **begun.log_likelihoods, **guessed}
     return replace(history, log_likelihoods=log_likelihoods).with_false_readings(evidence, after)
 
 

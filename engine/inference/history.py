@@ -44,6 +44,10 @@ def _add_log_likelihoods(before: Mapping[str, float], read: SquareReading) -> di
     return {s: before.get(s, floor) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols}
 
 
+def _select_new_tiles(squares: Collection[Square], game: Game, reading: BoardReading) -> frozenset[Square]:
+    return frozenset([s for s in squares if game.board[s] is None and reading.squares[s].is_tile])
+
+
 def _likeliest_symbol(log_likelihoods: Mapping[str, float]) -> str:
     return max(log_likelihoods, key=lambda symbol: log_likelihoods[symbol])
 
@@ -53,7 +57,8 @@ class ReadingHistory:
     """The combined readings of each tile since the tile was placed on the board.
 
     - `log_likelihoods`: for each square, the symbols in the readings, each with the sum of its log-likelihoods (nats).
-      An old tile without an entry counts as read once, clearly and correctly.
+      The mapping is empty for a square in `hidden_squares`. An old tile without an entry counts as read once, clearly
+      and correctly.
     - `false_readings`: readings of empty squares that showed a tile by mistake. The tile had no neighbour.
     - `faint_tiles`: tile probabilities of squares that the last reading shows as empty. Probabilities below
       `MIN_FAINT_PROBABILITY` are left out.
@@ -70,6 +75,11 @@ class ReadingHistory:
     faint_tiles: Mapping[Square, float] = field(default_factory=dict)
     turn_count: int | None = None
 
+    @property
+    def hidden_squares(self) -> frozenset[Square]:
+        """The squares without a recorded tile that were hidden at the last reading."""
+        return frozenset([square for square, values in self.log_likelihoods.items() if not values])
+
     def find_early_squares(self, game: Game, reading: BoardReading) -> frozenset[Square]:
         """Return the squares of new tiles in `reading` that may already have been on the board at the last reading.
 
@@ -83,8 +93,7 @@ class ReadingHistory:
             for square, log_likelihoods in self.log_likelihoods.items()
             if log_likelihoods and _likeliest_symbol(log_likelihoods) == reading.squares[square].symbol
         }
-        possible = self.find_missable_squares() | same
-        return frozenset(s for s in possible if game.board[s] is None and reading.squares[s].is_tile)
+        return _select_new_tiles(self.find_missable_squares() | same, game, reading)
 
     def find_missable_squares(self) -> frozenset[Square]:
         """Return the squares on which the last reading may have missed a tile.
@@ -92,8 +101,7 @@ class ReadingHistory:
         They were hidden, or had a tile probability of at least `MIN_EARLIER_TILE_PROBABILITY`.
         """
         faint = {square for square, tile in self.faint_tiles.items() if tile >= MIN_EARLIER_TILE_PROBABILITY}
-        hidden = {square for square, log_likelihoods in self.log_likelihoods.items() if not log_likelihoods}
-        return frozenset(faint | hidden)
+        return self.hidden_squares | faint
 
     def with_entered_events(self, events: Sequence[Event], before: Game, after: Game) -> ReadingHistory:
         """Return the history after events that players have entered; `before` and `after` are the games around them.
@@ -103,7 +111,8 @@ class ReadingHistory:
           reading. If they removed a whole play, the next reading may show its tiles as a play of another turn.
         """
         if filter_plays(events):
-            seen = {square: values for square, values in self.log_likelihoods.items() if values}
+            hidden = self.hidden_squares
+            seen = {square: values for square, values in self.log_likelihoods.items() if square not in hidden}
             return replace(self, log_likelihoods=seen, faint_tiles={})
         if not all(isinstance(event, SquareCorrected | ScoreCorrected | TurnCorrected) for event in events):
             return self
@@ -114,14 +123,13 @@ class ReadingHistory:
         reads = {square: SquareReading(((face_of(before.board[square]), 1.0),)) for square in removed}
         return replace(self, false_readings={**self.false_readings, **reads})
 
-    def find_false_readings(self, early_squares: Collection[Square]) -> Mapping[Square, SquareReading]:
-        """Return the false readings, except those beside an early tile.
+    def find_false_readings(self, game: Game, reading: BoardReading) -> Mapping[Square, SquareReading]:
+        """Return the false readings, except those beside a new tile that the last reading may have missed.
 
-        Early tiles may have been on the board at the last reading; `early_squares` are their squares
-        (`find_early_squares`, and those of `find_missable_squares` that have a new tile now). A false reading beside an
-        early tile is probably a real tile: it had no neighbour only because the last reading missed the early tile.
+        Such a false reading is probably a real tile: it had no neighbour only because the tile beside it was missed.
         """
-        missed = {square for square in early_squares if square not in self.false_readings}
+        missable = _select_new_tiles(self.find_missable_squares(), game, reading)
+        missed = (missable | self.find_early_squares(game, reading)) - self.false_readings.keys()
         return {s: read for s, read in self.false_readings.items() if missed.isdisjoint(NEIGHBOURS[s])}
 
     def with_early_tile(self, square: Square) -> ReadingHistory:
