@@ -93,7 +93,8 @@ def _dispatch_event(state: State, event: StateEvent, ledger_index: int, entered_
         case PlayWithdrawn(player):
             return _withdraw_play(state, _find_standing_play(state, player), ledger_index, entered_score)
         case TileRecycled(player, square, tile):
-            state.board.tile(square)
+            # Neither of these two events ends the turn: `to_move` stays the same.
+            state.board.tile(square)  # raises `RulesError` if the square is empty
             _check_tiles_exist(state, [tile.letter])
             board = state.board.with_tiles({square: tile})
             return _add_turn(replace(state, board=board), Turn(player, TurnKind.RECYCLED, points, ledger_index))
