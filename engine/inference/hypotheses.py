@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest, nsmallest
-from itertools import product
+from itertools import islice, product
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -206,32 +206,33 @@ def _find_candidate_plays(base: Hypothesis, allow_overlooked: bool) -> Iterator[
     for squares in square_sets:
         for lettering in find_letterings(evidence, squares, stock):
             play = Play.from_tiles(dict(zip(squares, lettering.tiles, strict=True)))
-            # The prior of the letters is the part of the lettering's log-likelihood that is not from the reading.
-            from_reading = sum([evidence.new_tile_log_likelihood(s, tile) for s, tile in play.tiles])
-            play_log_prior = log_prior + lettering.log_likelihood - from_reading
-            play_log_prior += _repeated_play_log_prior(base, play) + _order_log_prior(base, play)
+            play_log_prior = log_prior + lettering.log_prior
+            play_log_prior += _repeated_play_log_prior(base, play) + _early_tile_correction(base, play)
             gain = play_log_prior + _log_likelihood_gain(base, play)
             yield _PlayCandidate(base, play, play_log_prior, gain)
 
 
-def _order_log_prior(base: Hypothesis, play: Play) -> float:
-    """Return the log-prior (nats) of one more play, given the early tiles (`early_squares` of the evidence).
+def _early_tile_correction(base: Hypothesis, play: Play) -> float:
+    """Return what early tiles add (nats) to `TWO_PLAYS_LOG_PRIOR` for a further play; 0 for the first play.
 
-    Early tiles may already have been on the board at the last reading. So a player may have ended a turn at that time,
-    although no turn was recorded. A second play is likelier if the first play has the early tiles, and less likely if
-    only the second play has them.
+    Early tiles (`early_squares` of the evidence) may already have been on the board at the last reading. So a player
+    may have ended a turn at that time, although no turn was recorded. A second play is likelier if only the first play
+    has early tiles, and a further play is less likely if no play before it has any.
     """
     early = base.evidence.early_squares
-    before = [event.play for event in filter_plays(base.events)]
-    if not early or not before:
+    plays_before = [event.play for event in filter_plays(base.events)]
+    if not early or not plays_before:
         return 0.0
-    is_first_early = any(not early.isdisjoint(earlier.squares) for earlier in before)
-    if not early.isdisjoint(play.squares):
-        return 0.0 if is_first_early else EARLY_TILES_LAST_LOG_PRIOR
-    if not is_first_early or len(before) > 1:
-        return 0.0
-    late = sum(square not in early for square in before[0].squares)
-    return MISSED_TURN_LOG_PRIOR - TWO_PLAYS_LOG_PRIOR + late * LATE_TILE_LOG_PRIOR
+
+    def has_early_tiles(one: Play) -> bool:
+        return not early.isdisjoint(one.squares)
+
+    if has_early_tiles(play):
+        return 0.0 if any(map(has_early_tiles, plays_before)) else EARLY_TILES_LAST_LOG_PRIOR
+    if len(plays_before) == 1 and has_early_tiles(plays_before[0]):
+        late_count = sum(square not in early for square in plays_before[0].squares)
+        return MISSED_TURN_LOG_PRIOR - TWO_PLAYS_LOG_PRIOR + late_count * LATE_TILE_LOG_PRIOR
+    return 0.0
 
 
 def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
@@ -264,19 +265,19 @@ def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
     that all these plays were withdrawn because the players started again.
     """
     squares = base.evidence.reading.squares
-    for number in range(MAX_PLAYS_TAKEN_BACK):
-        last = next(base.game.state.standing_plays(), None)
-        if last is None or base.game.is_over:
-            return
-        is_gone = all(squares[square].symbol == EMPTY for square, _ in last.placements)
-        is_contradicted = any(not is_consistent(squares[square].symbol, tile) for square, tile in last.placements)
-        if not (is_contradicted if number == 0 else is_gone):
-            return
-        base = base.push(PlayWithdrawn(last.player), log_prior=WITHDRAWN_LOG_PRIOR)
-        if number == 0 or not base.board:
-            yield base
-        if not is_gone:
-            return
+    plays = list(islice(base.game.state.standing_plays(), MAX_PLAYS_TAKEN_BACK))
+    if not plays or base.game.is_over:
+        return
+    last, *earlier = plays
+    if all(is_consistent(squares[square].symbol, tile) for square, tile in last.placements):
+        return
+    withdrawn = base.push(PlayWithdrawn(last.player), log_prior=WITHDRAWN_LOG_PRIOR)
+    yield withdrawn
+    if earlier and all(squares[square].symbol == EMPTY for turn in plays for square, _ in turn.placements):
+        for turn in earlier:
+            withdrawn = withdrawn.push(PlayWithdrawn(turn.player), log_prior=WITHDRAWN_LOG_PRIOR)
+        if not withdrawn.board:
+            yield withdrawn
 
 
 def _restore_uncleared_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
@@ -297,13 +298,15 @@ def _restore_uncleared_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
     yield uncleared
     squares = base.evidence.reading.squares
     left = {square: tile for square, tile in placed.items() if squares[square].symbol == tile.face}
+    if not left:
+        return
     partly_cleared = replace(
         uncleared,
         uncleared_board=base.board.with_tiles(left),
         log_prior=base.log_prior + PARTLY_CLEARED_LOG_PRIOR + REPEATED_PLAY_LOG_PRIOR * len(left),
     )
     for play, play_log_prior in _find_plays_beside(base, {*placed}):
-        for before in (uncleared, partly_cleared) if left else ():
+        for before in (uncleared, partly_cleared):
             assert before.uncleared_board is not None, "both hypotheses have such a board"
             after = play.apply_to(before.uncleared_board)
             yield replace(before, uncleared_board=after, log_prior=before.log_prior + play_log_prior)

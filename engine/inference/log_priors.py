@@ -22,7 +22,7 @@ board at the last reading (early tiles): a player may have ended a turn then, al
 LATE_TILE_LOG_PRIOR = log(0.1)
 """Log-prior added to `MISSED_TURN_LOG_PRIOR` for each tile of the first play that is no early tile."""
 EARLY_TILES_LAST_LOG_PRIOR = log(0.01)
-"""Log-prior of a later play that has the early tiles, while the first play has none."""
+"""Log-prior added to `TWO_PLAYS_LOG_PRIOR` for a later play that has early tiles, while no play before it has any."""
 REPEATED_PLAY_LOG_PRIOR = log(0.05)
 """Log-prior of a play that resembles the play that was just withdrawn. It is added for each square of that play that is
 read as before, or once if the new play has the same tiles on other squares."""

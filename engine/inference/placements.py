@@ -28,8 +28,8 @@ from engine.tiles import Tile
 _LINES = tuple(tuple(square_at(row, column) for column in range(BOARD_SIZE)) for row in range(BOARD_SIZE)) + tuple(
     tuple(square_at(row, column) for row in range(BOARD_SIZE)) for column in range(BOARD_SIZE)
 )
-_MIN_RELATIVE_LOG_LIKELIHOOD = log(1e-3)
-"""Minimum log-likelihood (nats) of a letter, relative to the best letter of its square; others are not tried."""
+_MIN_RELATIVE_LOG_POSTERIOR = log(1e-3)
+"""Minimum log-posterior (nats) of a letter, relative to the best letter of its square; others are not tried."""
 _EXHAUSTED_TILE_COUNT = 0.1
 """Number of tiles assumed for a letter of which no tiles are left."""
 _MIN_TILE_OPTIONS = 4
@@ -44,10 +44,10 @@ _PLACEHOLDER = Tile("A")
 
 
 class Lettering(NamedTuple):
-    """Tiles for the squares of a play, with their log-likelihood (nats)."""
+    """Tiles for the squares of a play, with their log-prior (nats), which depends on the number of remaining tiles."""
 
-    log_likelihood: float
     tiles: tuple[Tile, ...]
+    log_prior: float
 
 
 Variation = tuple[tuple[Event, ...], float]
@@ -91,22 +91,27 @@ def find_letterings(
     `stock` has the number of each tile that is not on the board; a letter with more remaining tiles gets a higher prior
     (see `_rank_tiles`).
     """
-    # Beam search from the first square to the last: log-likelihood, tiles, and the faces of these tiles.
+    # Beam search from the first square to the last: log-posterior, tiles, and the faces of these tiles.
     beam: list[tuple[float, tuple[Tile, ...], tuple[str, ...]]] = [(0.0, (), ())]
     for square in squares:
         options = _rank_tiles(evidence, square, stock)
         longer = [
-            (total + log_likelihood, (*tiles, tile), (*faces, tile.face))
+            (total + log_posterior, (*tiles, tile), (*faces, tile.face))
             for total, tiles, faces in beam
-            for log_likelihood, tile in options
+            for log_posterior, tile in options
             if faces.count(tile.face) < stock[tile.face]
         ]
         beam = nlargest(_BEAM_WIDTH, longer, key=itemgetter(0))
-    return [Lettering(total, tiles) for total, tiles, _ in beam[:count]]
+    letterings = []
+    for log_posterior, tiles, _ in beam[:count]:
+        placed = zip(squares, tiles, strict=True)
+        log_likelihood = sum([evidence.new_tile_log_likelihood(square, tile) for square, tile in placed])
+        letterings.append(Lettering(tiles, log_posterior - log_likelihood))
+    return letterings
 
 
 def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list[tuple[float, Tile]]:
-    """Return the possible tiles of a square with their log-likelihoods (nats), the likeliest tile first.
+    """Return the possible tiles of a square with their log-posteriors (nats), the likeliest tile first.
 
     The likelihood of each letter is multiplied by the square root of the number of remaining tiles. The results are
     then scaled to the same sum as before, so that the numbers of tiles do not change the probability of a tile on the
@@ -121,7 +126,7 @@ def _rank_tiles(evidence: Evidence, square: Square, stock: Counter[str]) -> list
         marked = (Tile(face, is_blank=True) for face, number in stock.items() if number <= 0)
         options += [(evidence.new_tile_log_likelihood(square, tile), tile) for tile in marked]
     options.sort(key=itemgetter(0), reverse=True)
-    limit = options[0][0] + _MIN_RELATIVE_LOG_LIKELIHOOD if options else 0.0
+    limit = options[0][0] + _MIN_RELATIVE_LOG_POSTERIOR if options else 0.0
     return [option for rank, option in enumerate(options) if rank < _MIN_TILE_OPTIONS or option[0] > limit]
 
 
@@ -216,6 +221,4 @@ def _rearrange_word(game: Game, evidence: Evidence, changed: dict[Square, str]) 
             placed = dict(zip(squares, lettering.tiles, strict=True))
             play = Play.from_tiles({square: make_tile(tile.face) for square, tile in placed.items()}, rearranged)
             if is_one_word_rearranged(game.board, play):
-                from_reading = sum(evidence.new_tile_log_likelihood(s, tile) for s, tile in placed.items())
-                log_prior = VARIATION_LOG_PRIOR + (lettering.log_likelihood - from_reading)
-                yield (PlayMade(game.to_move, play),), log_prior
+                yield (PlayMade(game.to_move, play),), VARIATION_LOG_PRIOR + lettering.log_prior
