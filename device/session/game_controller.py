@@ -249,9 +249,9 @@ class GameController:
 
         `game` differs from the current game only by the answers to deferred questions.
         """
-        open_numbers = {question.number for question in find_deferred_questions(game)}
+        deferred_numbers = {question.number for question in find_deferred_questions(game)}
         for question in find_deferred_questions(self.game):
-            if question.number not in open_numbers:
+            if question.number not in deferred_numbers:
                 self.memory.confirm_squares(question.squares)
         self._report_unsaved(self.log.append_press(self.log.find_events_to(game)))
 

@@ -38,14 +38,14 @@ LAST_PRESS_NOTE = "last-press"
 """Name of the game's note about the last press, see `_LastPress`."""
 
 
-class _LastPress(msgspec.Struct, frozen=True):
+class _LastPress(msgspec.Struct, frozen=True, rename={"has_own_buttons": "has_own_button"}):
     """Contents of the note about the last press of a game.
 
-    - `has_own_button`: the press was on the button or phone of one player.
-    - `has_missed_press`, `unanswered_pass`: see `QuestionHistory`.
+    `has_own_buttons` is that of `QuestionMemory`, `has_missed_press` and `unanswered_pass` are those of
+    `QuestionHistory`.
     """
 
-    has_own_button: bool = False
+    has_own_buttons: bool = False
     has_missed_press: bool = False
     unanswered_pass: int | None = None
 
@@ -65,7 +65,7 @@ class QuestionMemory:
         self.doubts = LetterDoubts(store)
         """The letters of the current game that the camera read without certainty."""
         self.has_own_buttons = False
-        """True if the last press was on the button or phone of one player."""
+        """True if the players end their turns with buttons or phones of their own, as the last press has shown."""
         self._saved: tuple[int, _LastPress] | None = None
 
     def start_game(self, log: GameLog) -> None:
@@ -82,7 +82,7 @@ class QuestionMemory:
         """Load the note about the last press of the game `number`; return `history` with what it says."""
         warning = "it is not known which questions about the last turns are open"
         last = load_note(self._store, number, LAST_PRESS_NOTE, _LastPress, warning) or _LastPress()
-        self._saved, self.has_own_buttons = (number, last), last.has_own_button
+        self._saved, self.has_own_buttons = (number, last), last.has_own_buttons
         return replace(history, has_missed_press=last.has_missed_press, unanswered_pass=last.unanswered_pass)
 
     def save_last_press(self, number: int) -> None:
@@ -93,6 +93,10 @@ class QuestionMemory:
         with log_store_errors("the questions about the last turns are not kept"):
             self._store.save_note(number, LAST_PRESS_NOTE, msgspec.json.encode(last).decode())
             self._saved = number, last
+
+    def note_press(self, seat: int | None) -> None:
+        """Store whether a turn was ended by one player (`seat`) or with a shared button or phone (`seat` is None)."""
+        self.has_own_buttons = seat is not None
 
     def add_decision(self, decision: Decision, game: Game, reading: BoardReading | None) -> None:
         """Add the question of a decision to the history, and save the words about which players were asked.
@@ -117,7 +121,10 @@ class QuestionMemory:
         self.history = replace(self.history, has_missed_press=False)
 
     def confirm_squares(self, squares: Iterable[int]) -> None:
-        """Forget that `squares` are doubtful, because the question about them was answered."""
+        """Forget that `squares` are doubtful, because the question about them is answered.
+
+        A press without a record and an unconfirmed pass are forgotten, too.
+        """
         squares = tuple(squares)
         self.history = self.history.without_squares(squares)
         self.doubts.confirm_squares(squares)

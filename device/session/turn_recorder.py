@@ -208,7 +208,7 @@ class TurnRecorder:
             controller.show_images(images)
             return
         self.background.key_frames.set_reference(turn.frame)
-        controller.memory.has_own_buttons = controller.seat is not None
+        controller.memory.note_press(controller.seat)
         if not (controller.board_colours and controller.game.turns):  # once for each game
             controller.board_colours = sample_board_colours(turn) or controller.board_colours
         if turn.game is not controller.game:  # the reading has settled a deferred question

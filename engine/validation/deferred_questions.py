@@ -1,4 +1,4 @@
-"""Questions that the players answer later: defer, close and find them.
+"""Questions that the players answer later: defer and find them.
 
 A deferred question is an event of the game (`engine.events.QuestionDeferred`). The events before it are provisional.
 `late_answers` applies the answer of the players, and `settlement` answers a question from later readings.
@@ -31,7 +31,7 @@ from engine.state import Turn
 MAX_DEFERRED_QUESTIONS = 8
 """Maximum number of deferred questions. If the players defer one more, the oldest question is closed.
 
-It is limited because each open question is compared with every reading, which takes time late in a game.
+It is limited because each deferred question is compared with every reading, which takes time late in a game.
 """
 
 
@@ -43,12 +43,12 @@ def find_deferred_questions(game: Game) -> tuple[QuestionDeferred, ...]:
 
 
 def find_provisional_squares(game: Game) -> frozenset[Square]:
-    """Return the squares of the open questions; later readings may correct the tiles on these squares."""
+    """Return the squares of the deferred questions; later readings may correct the tiles on these squares."""
     return frozenset(square for question in find_deferred_questions(game) for square in question.squares)
 
 
 def find_provisional_turns(game: Game) -> Mapping[int, QuestionDeferred]:
-    """Return the turns that count provisionally, because a question about them is open.
+    """Return the turns that count provisionally, because a question about them is deferred.
 
     The keys are the numbers of the turns (from 0), the values their questions.
     """
@@ -151,7 +151,8 @@ def defer_question(
 def make_question_events(game: Game, question: QuestionDeferred) -> tuple[Event, ...]:
     """Return the events that record an answered question about the last `question.count` events.
 
-    Squares without a tile are removed from the recorded question.
+    They defer the question and close it, so that the game contains which squares the players were asked about. Squares
+    without a tile are removed from the recorded question.
     """
     squares = tuple(square for square in question.squares if game.board[square] is not None)
     question = replace(_number_question(game, question), squares=squares)
@@ -181,7 +182,7 @@ def _number_question(game: Game, question: QuestionDeferred) -> QuestionDeferred
 
 
 def find_deferred_question(game: Game, number: int) -> QuestionDeferred | None:
-    """Return the deferred question with a number, or None if it is not open."""
+    """Return the deferred question with a number, or None if it is answered or closed."""
     return next((question for question in find_deferred_questions(game) if question.number == number), None)
 
 

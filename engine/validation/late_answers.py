@@ -1,8 +1,8 @@
 """Apply a late answer to a deferred question: replace the provisional events, and apply the later turns again.
 
 A late answer may add or remove turns. So the later events are adapted to the new numbers of the turns, and to the new
-player to move: later turns are given to other players, or passes are added and removed if each player has a button, so
-that it is certain who made a turn. An answer after which a later event is not possible is refused.
+player to move. With a shared button, later turns are given to other players. If each player has a button, it is certain
+who made a turn: passes are added and removed instead. An answer after which a later event is not possible is refused.
 """
 
 from __future__ import annotations
@@ -65,19 +65,36 @@ def answer_deferred_question(
     question = find_deferred_question(game, number)
     if question is None or not 0 <= answer < len(question.answers):
         raise RulesError(make_message("nothing-asked", "There is no open question."))
-    answers = LateAnswerReplay(game, question, has_own_buttons=has_own_buttons)
-    after = answers.apply(answer, stays_open=stays_open, words=words)
+    replay = LateAnswerReplay(game, question, has_own_buttons=has_own_buttons)
+    after = replay.apply(answer, stays_open=stays_open, words=words)
     return after if words is None or stays_open else restore_void_play_after_answer(game, after, words)
 
 
 class LateAnswerReplay:
-    """The late answers to a deferred question, of which each leads to another game.
+    """Replay of the later turns of a game after each answer to a deferred question.
 
-    The game is replayed once for all answers.
+    Anna's word was recorded as one turn, and Ben and Anna have passed since then. With the answer "two turns", the last
+    letter is a play of Ben, and the passes move on to the next player:
+
+    >>> from engine.plays import Play
+    >>> game = Game.start(("Anna", "Ben"))
+    >>> horns, horn = (PlayMade(0, Play.from_gcg(game.board, "8F", word, game.tiles)) for word in ("HORNS", "HORN"))
+    >>> last = PlayMade(1, Play.from_gcg(game.push(horn).board, "8F", "....S", game.tiles))
+    >>> question = QuestionDeferred(1, "One turn or two?", ("One.", "Two."), ((horns,), (horn, last)), count=1)
+    >>> game = game.push(horns, question, Passed(1), Passed(0))
+    >>> [(game.players[turn.player], turn.word or "pass") for turn in game.turns]
+    [('Anna', 'HORNS'), ('Ben', 'pass'), ('Anna', 'pass')]
+    >>> [(game.players[turn.player], turn.word or "pass") for turn in LateAnswerReplay(game, question).apply(1).turns]
+    [('Anna', 'HORN'), ('Ben', '....S'), ('Anna', 'pass'), ('Ben', 'pass')]
+
+    The recorded game is replayed only once, although `apply` may be called for several answers.
     """
 
     def __init__(self, game: Game, question: QuestionDeferred, *, has_own_buttons: bool = False) -> None:
-        """Replay the game up to the question; the arguments are those of `answer_deferred_question`."""
+        """Prepare the replay of `game`, in which `question` is deferred.
+
+        `has_own_buttons` has the meaning of `answer_deferred_question`.
+        """
         self.before = find_game_before(game, question)
         """The game before the provisional events of the question."""
         self._game = game
@@ -86,8 +103,9 @@ class LateAnswerReplay:
 
     @cached_property
     def _later_games(self) -> tuple[Game, ...]:
-        """The game after the question, and after each later event."""
-        return self.before.replay(self._game.events[len(self.before.events) :])[self._question.count + 1 :]
+        """The recorded game after the question, and after each later event."""
+        games = self.before.replay(self._game.events[len(self.before.events) :])
+        return games[self._question.count + 1 :]  # leave out the game before, and after each provisional event
 
     def apply(self, answer: int, *, stays_open: bool = False, words: WordList | None = None) -> Game:
         """Return the game after an answer, as `answer_deferred_question` does. Raises `RulesError`."""
