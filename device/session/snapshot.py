@@ -273,7 +273,11 @@ class TableSnapshot:
 
 
 Listener = Callable[[TableSnapshot], None]
-"""A function that is called with each new snapshot on the session's thread; it must be quick and must not raise."""
+"""A function that is called with each new snapshot; it must be quick and must not raise.
+
+A session calls it on the thread that has changed the snapshot, one call at a time. Mostly this is the session's thread,
+but it may be that of `TableSession.submit`, or one of the threads `watch`, `auto` and `learning`.
+"""
 
 
 class SnapshotSource(Protocol):

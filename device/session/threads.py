@@ -1,8 +1,9 @@
 """The threads of the session: `table` runs one command at a time, and `reading` captures the turn that a command needs.
 
-Listeners get a snapshot after each command. The thread `table` waits for the capture of a turn for a limited time; then
-the players are asked what to do, while the capture continues. If they choose to wait, the result is used; any other
-command stops the capture at its next step.
+Listeners get a snapshot after each command, and in between when a turn begins to be read, or when a notice or the sight
+of the board changes. The thread `table` waits for the capture of a turn for a limited time; then the players are asked
+what to do, while the capture continues. If they choose to wait, the result is used. A command that closes or defers the
+question, or that records events, stops the capture at its next step.
 """
 
 from __future__ import annotations
@@ -57,7 +58,11 @@ class Listeners(Generic[Value]):
 
 
 class CommandQueue:
-    """Queue that accepts commands from any thread; a thread named `table` runs one command at a time."""
+    """Queue of the thread named `table`, which runs one command at a time; another command is refused meanwhile.
+
+    Commands may be submitted on any thread. Tasks and pings are not refused: they wait for the running command. A
+    command is only queued behind a task.
+    """
 
     def __init__(self, state: TableSnapshot, build_snapshot: Callable[[], TableSnapshot]) -> None:
         """Start the thread; `build_snapshot` is called on this thread after each command."""
