@@ -214,8 +214,8 @@ class GameController:
         """Close the open question. If its turn counts provisionally, store the question for a later answer.
 
         To make room, the oldest deferred question may be closed, but not the one with the number `keep`. If no answer
-        is recorded, show a notice instead. A question about a pass is not stored: the next turn is validated with
-        `QuestionHistory.unanswered_pass`.
+        is recorded, show a notice instead. A question about a pass is not stored: only
+        `QuestionHistory.unanswered_pass` remains, for a play that directly follows.
         """
         open_question, self.open_question = self.open_question, None
         if open_question is not None and not open_question.is_answer_recorded:

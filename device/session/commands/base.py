@@ -53,7 +53,7 @@ class QuestionEffect(Enum):
       remains that of the turn in question, and a capture of a turn that is not ready goes on.
     - `DEFER`: the players answer the question later, and its turn counts provisionally. Two kinds of questions cannot
       be deferred. If no answer is recorded, the question is closed with a notice. A question about a pass is closed
-      without one: the pass counts, and a notice or question about it comes with the next play.
+      without one: the pass counts, and only a play that directly follows it leads to a notice or question about it.
     - `REPLACE`: like `DEFER`, but a question whose turn is not recorded is closed without a notice. The command takes
       the place of the answer: it records this turn.
     - `CLOSE`: the question is closed without a notice, because the command answers it.
