@@ -62,7 +62,7 @@ class TurnRecorder:
         if controller.game.tiles.by_hand_only:
             controller.show_notice("by-hand-only", trouble=Trouble.BOARD)
             return ()
-        if auto_turns is not None and auto_turns.take_echo(controller.game):
+        if auto_turns is not None and auto_turns.consume_echo(controller.game):
             controller.show_notice("turn-ended-already", controller.game.players[controller.game.to_move])
             return ()
         if not worker.is_pending:

@@ -16,8 +16,9 @@ from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.threads import CommandQueue
 from device.session.turns.advance_reader import AdvanceReader
+from device.session.turns.decision import TurnContext
 from device.session.turns.turn_capture import AdvanceCapture
-from device.session.turns.turn_finder import TurnFinder
+from device.session.turns.turn_finder import FoundTurn, TurnFinder
 from engine.game import Game
 
 CHECK_INTERVAL_S = 0.25
@@ -45,6 +46,30 @@ class _EndedTurn:
     turn_count: int
     capture: AdvanceCapture
     time: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _FinderInput:
+    """The input of the turn finder: a capture of the board, at rest since `since` (s), and the context."""
+
+    capture: AdvanceCapture
+    game: Game
+    context: TurnContext
+    since: float
+
+    def is_same(self, other: _FinderInput) -> bool:
+        """Return True if `other` has the same capture, game and history, and the same time at rest.
+
+        They are compared by identity: they are large and immutable, and are replaced when they change. Only the
+        histories of the context are compared, because the context itself is built for each check.
+        """
+        return (
+            self.capture is other.capture
+            and self.game is other.game
+            and self.context.reading_history is other.context.reading_history
+            and self.context.question_history is other.context.question_history
+            and self.since == other.since
+        )
 
 
 class AutoTurns:
@@ -79,16 +104,14 @@ class AutoTurns:
         """`_rest_since` at the last check. If it has changed since then, something has moved."""
         self._not_before = 0.0
         """Time (s) of the last check at which no turn could end. Only the time at rest after this check counts."""
-        self._finder_input: tuple[object, ...] = ()
-        """The input that `_add_capture` last passed to the finder; empty if the next reading must be passed anyway."""
+        self._finder_input: _FinderInput | None = None
+        """The input that `_add_capture` last passed to the finder; None if the next reading must be passed anyway."""
         self._last_capture: AdvanceCapture | None = None
         """The capture at the last check."""
         self._last_turn_count = 0
         """Number of turns of the game at the last check."""
         self._undone_capture: AdvanceCapture | None = None
         """The newest capture at the time of an undo. It must not end the same turn again."""
-        self._pending_capture: AdvanceCapture | None = None
-        """The capture of the finder's pending play: a play on the board that does not count as a turn yet."""
         self._ended_turn: _EndedTurn | None = None
         """The last turn that was ended automatically, until the next press of the button; otherwise None."""
 
@@ -103,7 +126,7 @@ class AutoTurns:
         """
         self._ended_turn = _EndedTurn(len(game.turns), capture, self._clock())
 
-    def take_echo(self, game: Game) -> bool:
+    def consume_echo(self, game: Game) -> bool:
         """Return True if a press of the button is probably meant for the turn that was just ended automatically.
 
         This is the case for the first press within `MAX_ECHO_S` seconds, if the board still looks as in the capture of
@@ -129,8 +152,8 @@ class AutoTurns:
         elif rest_since is not None and (capture := self._advance_reader.get_newest()) is not None:
             since = max(rest_since, capture.turn.frame.time, self._not_before)
             self._add_capture(capture, since, state.moment)
-            if self._finder.check(now) is not None:
-                self._end(state.moment)
+            if (found := self._finder.check(now)) is not None:
+                self._end(found, state.moment)
         return CHECK_INTERVAL_S
 
     def _can_end(self) -> bool:
@@ -155,33 +178,24 @@ class AutoTurns:
             self._forget_play()  # a press came first
         self._last_capture, self._last_turn_count = capture, len(game.turns)
         context = replace(self._controller.turn_context, words=None, seat=None)
-        finder_input = (capture, game, context.reading_history, context.question_history, since)
-        is_known = len(finder_input) == len(self._finder_input) and all(map(_is_same, finder_input, self._finder_input))
+        finder_input = _FinderInput(capture, game, context, since)
         if board is None or capture is self._undone_capture:
             self._forget_play()
-        elif not is_known:
-            before, self._finder_input = self._finder.pending, finder_input
-            if self._finder.add_reading(game, board, context, since) is not None:
-                self._end(moment)  # the next player has already played
-            elif self._finder.pending is not before:
-                self._pending_capture = capture
+        elif self._finder_input is None or not finder_input.is_same(self._finder_input):
+            self._finder_input = finder_input
+            if (found := self._finder.add_reading(game, board, context, since, capture)) is not None:
+                self._end(found, moment)  # the next player has already played
 
-    def _end(self, moment: Moment) -> None:
-        capture, self._pending_capture = self._pending_capture, None
-        if capture is None:
-            return
+    def _end(self, found: FoundTurn, moment: Moment) -> None:
+        assert found.capture is not None, "`_add_capture` passes one with each reading"
         if not self._config.ends:
             self._propose_end()
             return
         try:
-            self._end_turn(capture, moment).result()
+            self._end_turn(found.capture, moment).result()
         except CommandRefusedError:
-            self._finder_input = ()  # a command came first: the reading is added again, to the new game
+            self._finder_input = None  # a command came first: the reading is added again, to the new game
 
     def _forget_play(self) -> None:
         self._finder.take()
-        self._pending_capture, self._finder_input = None, ()
-
-
-def _is_same(one: object, other: object) -> bool:
-    return one is other or (isinstance(one, float) and one == other)
+        self._finder_input = None

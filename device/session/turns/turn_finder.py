@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from device.session.turns.decision import Decision, TurnContext
+from device.session.turns.turn_capture import AdvanceCapture
 from device.session.turns.turn_validation import decide_reading
 from engine.board import Square
 from engine.errors import NotationError, RulesError
@@ -33,15 +34,17 @@ class FoundTurn:
 
     - `reading`: the reading that shows the play.
     - `history`: the evidence from all readings up to this turn, with which the next turn is inferred.
-    - `is_visible`: False if the play may not be complete: a hand hides squares of the play or at its ends, or there are
-      more tiles on the board.
+    - `is_complete`: False if the play may not be complete: a hand hides squares of the play or at its ends, or there
+      are more tiles on the board.
+    - `capture`: the capture of `reading`, if the caller passed one.
     """
 
     decision: Decision
     reading: BoardReading
     history: ReadingHistory
     time: float
-    is_visible: bool = True
+    is_complete: bool = True
+    capture: AdvanceCapture | None = None
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -61,7 +64,7 @@ class FoundTurn:
         """True if the play may become a turn if nothing moves, even if one of its letters is in doubt."""
         kinds = PlayMade | SquareCorrected | TurnCorrected
         is_one_play = self.play_count == 1 and all(isinstance(event, kinds) for event in self.events)
-        return self.is_certain or (self.is_visible and is_one_play)
+        return self.is_certain or (self.is_complete and is_one_play)
 
     @property
     def play_count(self) -> int:
@@ -109,7 +112,7 @@ class TurnFinder:
         self._wait_s = wait_s
         self._pending: FoundTurn | None = None
         self._still_since: float | None = None
-        self.unexplained = ""
+        self.unexplained_question = ""
         """The question about the last reading if it shows tiles of no play that can be recorded, or an empty string."""
 
     @property
@@ -126,32 +129,46 @@ class TurnFinder:
         if self._still_since is None and self._pending is not None and self._pending.can_end:
             self._still_since = time
 
-    def add_reading(self, game: Game, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:
+    def add_reading(
+        self,
+        game: Game,
+        reading: BoardReading,
+        context: TurnContext,
+        time: float,
+        capture: AdvanceCapture | None = None,
+    ) -> FoundTurn | None:
         """Add a reading of the board, which has been at rest since `time` (s).
 
         `game` ends with the last recorded turn. Return the pending play if the reading shows that it was a turn; the
-        caller then records it and adds the reading again with the new game.
+        caller then records it and adds the reading again with the new game. `capture` is returned with a play that this
+        reading shows.
         """
         found, decision = _find_turn(game, reading, context, time)
-        self.unexplained = _read_question(decision) if found is None and _has_new_tiles(decision) else ""
+        found = replace(found, capture=capture) if found is not None else None
+        self.unexplained_question = _read_question(decision) if found is None and _has_new_tiles(decision) else ""
         if found is not None and found.is_certain:
             self._keep(found)
-            return None
-        if found is None and not _has_new_tiles(decision):  # the pending play was only a play with a tile lifted
-            self._pending = self._still_since = None
-            return None
-        before, after = self._pending, self._find_next_play(game, reading, context, time)
-        is_next = before is not None and after is not None and _is_next_likelier(before, after, found)
-        if before is not None and after is not None and is_next and not _may_be_put_back(game, before, after):
-            self._pending = self._still_since = None
-            return before
-        if found is not None and found.can_end:
+        elif found is None and not _has_new_tiles(decision):
+            self.take()  # the pending play was only a play with a tile lifted
+        elif self._is_next_shown(found, game, reading, context, time):
+            return self.take()
+        elif found is not None and found.can_end:
             self._keep(found)
-            return None
-        self._still_since = None
-        if found is not None and (before is None or not (before.is_certain or found.play_count > before.play_count)):
-            self._pending = found
+        else:
+            self._keep_incomplete(found)
         return None
+
+    def _is_next_shown(
+        self, found: FoundTurn | None, game: Game, reading: BoardReading, context: TurnContext, time: float
+    ) -> bool:
+        """Return True if a reading shows the pending play and the next play, so that the pending play was a turn.
+
+        `found` is the turn in the reading if the pending play was none.
+        """
+        before, after = self._pending, self._find_next_play(game, reading, context, time)
+        if before is None or after is None:
+            return False
+        return _is_next_likelier(before, after, found) and not _may_be_put_back(game, before, after)
 
     def _find_next_play(self, game: Game, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:
         """Return the play after the pending play, if the reading shows exactly one."""
@@ -190,6 +207,12 @@ class TurnFinder:
         elif found.is_certain or not before.is_certain:
             self._pending = replace(found, time=before.time)
 
+    def _keep_incomplete(self, found: FoundTurn | None) -> None:
+        """Stop the wait; keep `found`, which ends no turn, as the pending play if there is no better one."""
+        self._still_since, before = None, self._pending
+        if found is not None and (before is None or not (before.is_certain or found.play_count > before.play_count)):
+            self._pending = found
+
 
 def shows_unended_play(game: Game, reading: BoardReading, context: TurnContext) -> bool:
     """Return True if a reading of the board at rest shows a play that may become a turn, even with a letter in doubt.
@@ -211,7 +234,7 @@ def _find_turn(
     if not decision.events or not all(isinstance(event, _RECORDED_KINDS) for event in decision.events):
         return None, decision
     found = FoundTurn(decision, reading, inference.history, time)
-    return replace(found, is_visible=_is_visible(found, inference)), decision
+    return replace(found, is_complete=_is_complete(found, inference)), decision
 
 
 def _has_new_tiles(decision: Decision) -> bool:
@@ -245,7 +268,7 @@ def _may_be_put_back(game: Game, before: FoundTurn, after: FoundTurn) -> bool:
     return is_withdrawn and any(last.issuperset(found.squares) for found in (before, after))
 
 
-def _is_visible(found: FoundTurn, inference: Inference) -> bool:
+def _is_complete(found: FoundTurn, inference: Inference) -> bool:
     """Return True if the reading shows the whole play, and no tiles that belong to no play."""
     best, reads = inference.best, [found.reading.squares[square] for square in found.squares]
     others = (*best.covered_squares, *best.leftover_squares)

@@ -154,8 +154,8 @@ class _VideoReplay:
         for turn in self._entered:
             self._record_entered(turn)
         self._report_pause(self._now)
-        if self._finder.unexplained:
-            self._problems.append(_Problem(f"{format_time(self._now)}: {self._finder.unexplained}"))
+        if self._finder.unexplained_question:
+            self._problems.append(_Problem(f"{format_time(self._now)}: {self._finder.unexplained_question}"))
         open_questions = {question.number for question in find_deferred_questions(self._game)}
         problems = (problem.text for problem in self._problems if problem.question in (None, *open_questions))
         return VideoResult(self._build_snapshot(), tuple(self._times), tuple(problems))
