@@ -62,7 +62,7 @@ class MonitorClient:
         """Handle a board that looks different and has been at rest for `MIN_REST_S`; `still` is that of the scene."""
 
     def handle_long_rest(self, preview: Frame) -> None:
-        """Handle that nothing has moved for `LONG_REST_S` seconds after `handle_rest`."""
+        """Handle that nothing has moved for `LONG_REST_S` seconds, even if the board looks as before the movement."""
 
 
 class CameraMonitor:
@@ -152,9 +152,10 @@ class CameraMonitor:
             self._last_scene_thumbnail = thumbnail
             if (after := self._source.capture_preview()) is not None:
                 self._client.handle_scene(RestScene(self._still, preview.image, after.image))
+        if self._was_at_rest:
+            self._long_rest_time = preview.time + LONG_REST_S
         if self._was_at_rest and self._still is not None and has_board_changed:
             self._last_rest_thumbnail = thumbnail
-            self._long_rest_time = preview.time + LONG_REST_S
             self._client.handle_rest(self._still)
 
 

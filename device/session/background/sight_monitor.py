@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from device.cameras import Frame, Image
 from device.capture.board_camera import BoardCamera
 from device.session.game_controller import GameController
-from device.session.snapshot import Sight, TableSnapshot
+from device.session.snapshot import Moment, Sight, TableSnapshot
 from device.session.threads import CommandQueue
 from device.session.turns.advance_reader import AdvanceReader
 from engine.game import Game
@@ -23,11 +23,24 @@ MIN_EMPTY_PROBABILITY = 0.5
 """Limit for the probability that a square is empty; above it, a tile that must be removed counts as removed."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Comparison:
+    """A comparison of the board with the recorded one: the result, and the versions of the game and of the board.
+
+    `change_count` is the number of changes of the board before it was compared.
+    """
+
+    sight: Sight
+    moment: Moment
+    change_count: int
+
+
 class SightMonitor:
     """Monitor of the board between presses; it sets `TableSnapshot.sight`.
 
-    The thread `watch` calls the methods. Pictures are read on the session's thread, and only after the board has been
-    at rest for some time, so that a press rarely has to wait.
+    The thread `watch` calls the methods whose names begin with `handle`. `propose_turn_end` runs on the thread `auto`,
+    `check_squares_to_clear` and `check_removed_tiles` on the session's thread. Pictures are read on the session's
+    thread, and only after the board has been at rest for some time, so that a press rarely has to wait.
     """
 
     def __init__(
@@ -44,10 +57,16 @@ class SightMonitor:
         self._queue = queue
         self._advance_reader = advance_reader
         self._remove_notices = remove_notices
+        self._change_count = 0
+        """Number of times that the board has come to rest and looked different."""
+        self._last_comparison: _Comparison | None = None
 
     def handle_motion(self, is_moving: bool) -> None:
-        """Set the sight when something begins to move (`is_moving` is True) or the board has come to rest."""
-        self._set_sight(Sight.HAND_IN_VIEW if is_moving else Sight.READY)
+        """Set the sight when something begins to move (`is_moving` is True) or the board has come to rest.
+
+        A hand may have passed over a board that differs from the recorded one: then the difference is shown again.
+        """
+        self._set_sight(Sight.HAND_IN_VIEW if is_moving else self._find_known_sight() or Sight.READY)
 
     def propose_turn_end(self) -> None:
         """Show that the turn may be over, until something moves or a command has run."""
@@ -55,7 +74,9 @@ class SightMonitor:
             self._set_sight(Sight.TURN_OVER)
 
     def handle_rest(self, frame: Frame) -> None:
-        """Check a picture of the board at rest, if the tiles of a withdrawn play have to be removed."""
+        """Check a picture of a board that has changed, if the tiles of a withdrawn play have to be removed."""
+        self._change_count += 1
+        self._set_sight(Sight.READY)
         if self._controller.squares_to_clear:
             self._queue.run_task(lambda: self.check_squares_to_clear(self._read_board(frame.image)))
 
@@ -71,18 +92,20 @@ class SightMonitor:
     def handle_long_rest(self, preview: Frame) -> None:
         """Check if the board has moved, or differs from the recorded one. Raises `CameraError`.
 
-        If the board was read in advance and still looks the same in `preview`, that reading is used. Otherwise a
-        picture is taken and read.
+        A board that was as recorded is checked again only if it or the game has changed. If the board was read in
+        advance and still looks the same in `preview`, that reading is used. Otherwise a picture is taken and read.
         """
         if not (self._queue.state.phase.in_play and self._controller.game.board):
             return
-        advance = self._advance_reader.get_newest()
+        if self._find_known_sight() is Sight.READY:
+            return
+        advance, change_count = self._advance_reader.get_newest(), self._change_count
         if advance is not None and self._camera.is_unchanged(advance.reading, preview):
             reading = advance.turn.reading
-            self._queue.run_task(lambda: self._check_board(lambda: reading))
+            self._queue.run_task(lambda: self._check_board(lambda: reading, change_count))
         else:
             image = self._camera.capture_still().image
-            self._queue.run_task(lambda: self._check_board(lambda: self._read_board(image)))
+            self._queue.run_task(lambda: self._check_board(lambda: self._read_board(image), change_count))
 
     def check_squares_to_clear(self, reading: PhotoReading) -> None:
         """Remove the notice about a withdrawn play if the squares of the play are empty in `reading`."""
@@ -96,12 +119,19 @@ class SightMonitor:
             controller.squares_to_clear = ()
             self._remove_notices("take-off")
 
-    def _check_board(self, read: Callable[[], PhotoReading]) -> None:
+    def _find_known_sight(self) -> Sight | None:
+        """Return the result of the last comparison; None if the board or the game has changed since."""
+        last = self._last_comparison
+        is_known = last is not None and last == _Comparison(last.sight, self._queue.state.moment, self._change_count)
+        return last.sight if last is not None and is_known else None
+
+    def _check_board(self, read: Callable[[], PhotoReading], change_count: int) -> None:
         if not self._queue.state.phase.in_play or self._queue.state.sight is Sight.HAND_IN_VIEW:
             return
         before, reading = self._camera.tracker.corners, read()
         self.check_squares_to_clear(reading)
         sight = judge_sight(self._controller.game, reading, before)
+        self._last_comparison = _Comparison(sight, self._queue.state.moment, change_count)
         if not (sight is Sight.READY and self._queue.state.sight is Sight.TURN_OVER):
             self._set_sight(sight)
 

@@ -12,6 +12,7 @@ from device.capture.camera_monitor import (
     IDLE_CHECK_INTERVAL_S,
     LONG_REST_S,
     MIN_REST_S,
+    MOTION_CHECK_INTERVAL_S,
     CameraMonitor,
     MonitorClient,
 )
@@ -195,6 +196,18 @@ def test_board_that_changed_is_reported_once_after_a_long_rest(scene: Scene) -> 
     assert not scene.long_rests
     scene.run(3 * LONG_REST_S)
     assert len(scene.long_rests) == 1
+
+
+def test_board_that_is_as_before_is_reported_after_a_long_rest_too(scene: Scene) -> None:
+    scene.run(2 * LONG_REST_S)
+    scene.long_rests.clear()
+    before = scene.image
+    scene.tile(10)
+    while not scene.motions or not scene.motions[-1]:
+        scene.run(MOTION_CHECK_INTERVAL_S)
+    scene.image = before
+    scene.run(2 * LONG_REST_S)
+    assert len(scene.long_rests) == 1 and not scene.rests
 
 
 def test_scene_is_reported_as_soon_as_nothing_moves(scene: Scene) -> None:

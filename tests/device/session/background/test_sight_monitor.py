@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from device.capture.camera_monitor import LONG_REST_S
 from device.session.background.sight_monitor import judge_sight
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare
@@ -17,7 +18,7 @@ from engine.reading import BoardReading
 from tests.support.engine_table import new_game, play, seen
 from tests.support.stepped_tables import SteppedTable
 from tests.support.stepped_tables import stepped as stepped
-from tests.support.text_table import FARM, HORN, STARTED
+from tests.support.text_table import FARM, HORN, PASTE, STARTED
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
@@ -66,6 +67,62 @@ def test_tiles_that_were_taken_off_make_the_board_differ(stepped: SteppedTable) 
     stepped.until(lambda: stepped.session.state.sight is Sight.BOARD_DIFFERS)
     stepped.lay(HORN, FARM)
     stepped.until(lambda: stepped.session.state.sight is Sight.READY)
+
+
+def pass_hand(stepped: SteppedTable) -> None:
+    """Move something over the board, which comes to rest as it was."""
+    board = stepped.table.rows
+    for words in ((PASTE,), (), (PASTE,)):
+        stepped.lay(*words)
+        stepped.rest(0.1)
+    stepped.table.rows = board
+    stepped.rest(1.0)
+
+
+@pytest.fixture
+def differing(stepped: SteppedTable) -> SteppedTable:
+    """Return a table whose board has no tiles of the recorded play."""
+    stepped.lay(HORN)
+    stepped.submit(EndTurn())
+    stepped.lay(FARM)
+    stepped.until(lambda: stepped.session.state.sight is Sight.BOARD_DIFFERS)
+    return stepped
+
+
+def test_difference_remains_after_a_hand_has_passed(differing: SteppedTable) -> None:
+    pass_hand(differing)
+    assert differing.session.state.sight is Sight.BOARD_DIFFERS
+
+
+def test_difference_ends_as_soon_as_the_board_has_changed(differing: SteppedTable) -> None:
+    differing.lay(HORN, FARM)
+    assert differing.rest(1.0).sight is Sight.READY
+
+
+def test_differing_board_is_read_again_after_a_hand_has_passed(differing: SteppedTable) -> None:
+    reads = differing.table.reads
+    pass_hand(differing)
+    differing.rest(LONG_REST_S)
+    assert differing.table.reads == reads + 1 and differing.session.state.sight is Sight.BOARD_DIFFERS
+
+
+def test_difference_is_found_although_a_hand_has_passed_before(stepped: SteppedTable) -> None:
+    stepped.lay(HORN)
+    stepped.submit(EndTurn())
+    stepped.lay(FARM)
+    stepped.rest(3.0)
+    pass_hand(stepped)
+    stepped.until(lambda: stepped.session.state.sight is Sight.BOARD_DIFFERS)
+
+
+def test_board_as_recorded_is_not_read_again_after_a_hand_has_passed(stepped: SteppedTable) -> None:
+    stepped.lay(HORN)
+    stepped.submit(EndTurn())
+    stepped.rest(2 * LONG_REST_S)
+    reads = stepped.table.reads
+    pass_hand(stepped)
+    stepped.rest(2 * LONG_REST_S)
+    assert stepped.table.reads == reads and stepped.session.state.sight is Sight.READY
 
 
 @pytest.mark.parametrize("command", [StartGame(STARTED), CorrectSquare("F8", ".")], ids=["new game", "correction"])
