@@ -103,7 +103,7 @@ class BackgroundWork(MonitorClient):
             self._turns_to_learn.append((turn, str(self._controller.log.number), game))
 
     def discard_pictures(self) -> None:
-        """Discard the pictures of the previous game: key frames, the reading in advance, and turns to learn from."""
+        """Discard the pictures of the previous game: key frames, the capture in advance, and turns to learn from."""
         self.key_frames.clear()
         self.advance_reader.discard()
         self.discard_turns_to_learn()

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 NICENESS = 10
 """Niceness of the thread `ahead`, so that the page, the panel and the session take precedence."""
 MAX_JOIN_S = 2.0
-"""Longest time, in seconds, that a press waits for a reading that is already in progress. After this time, the press
+"""Longest time, in seconds, that a press waits for a capture that is already in progress. After this time, the press
 reads the board itself."""
 RENEWAL_DELAY_S = 0.2
 """Seconds between a turn and the renewal of the memory, so that page, panel and voice are updated first."""
@@ -38,7 +38,13 @@ RENEWAL_DELAY_S = 0.2
 class AdvanceReader:
     """Reader that captures a turn in advance from the newest scene (the board at rest), on a thread named `ahead`.
 
-    Its methods may be called from any thread.
+    `read_scene` starts a capture. Until the next scene, or until it is discarded, these methods return it:
+
+    - `take`: once, for a press. It waits for a capture in progress.
+    - `get_newest`: every time once it is completed, even if it was taken or its turn is recorded.
+    - `get_unused`: the same, until its turn or a later one is recorded (`mark_used`).
+
+    The methods may be called from any thread.
     """
 
     def __init__(self, board_camera: BoardCamera, controller: GameController) -> None:
@@ -48,19 +54,22 @@ class AdvanceReader:
         self._worker = ThreadPoolExecutor(1, "ahead", initializer=_lower_priority)
         self._lock = threading.Lock()
         self._scene_number = 0
+        """Number of the scene; a capture in progress of an earlier scene is not used."""
         self._future: Future[AdvanceCapture | None] | None = None
+        """The capture for `take`, which may be in progress; None after `take`."""
         self._newest: AdvanceCapture | None = None
+        """The completed capture for `get_newest` and `get_unused`."""
         self._used_time = -inf
         """Time of the picture of the last turn that was recorded, in seconds."""
         self._is_closed = False
 
     def get_newest(self) -> AdvanceCapture | None:
-        """Return the newest capture, even if its turn is recorded. None if it was discarded."""
+        """Return the newest capture; None if it is in progress, or was discarded."""
         with self._lock:
             return self._newest
 
     def get_unused(self) -> AdvanceCapture | None:
-        """Return the newest capture if no turn has been recorded since its picture was taken, otherwise None."""
+        """Return the newest capture if its picture is newer than that of the last recorded turn, otherwise None."""
         with self._lock:
             is_used = self._newest is None or self._newest.turn.frame.time <= self._used_time
             return None if is_used else self._newest
@@ -71,7 +80,7 @@ class AdvanceReader:
             self._used_time = turn.frame.time
 
     def read_scene(self, scene: RestScene) -> None:
-        """Discard the earlier reading; if a player has the turn, read the scene and infer the turn."""
+        """Start to capture the turn in a scene, in place of the earlier capture, if a player has the turn."""
         controller = self._controller
         if not controller.phase.in_play or controller.game.tiles.by_hand_only:
             return
@@ -91,14 +100,14 @@ class AdvanceReader:
                 self._worker.submit(self._renew_memory, Capture(turn.frame, turn.reading), turn.game)
 
     def discard(self) -> None:
-        """Discard the reading; a reading in progress is completed, but its result is not used."""
+        """Discard the capture; one in progress is completed, but not used."""
         with self._lock:
             self._cancel()
 
     def take(self) -> AdvanceCapture | None:
-        """Return the reading and forget it; None if there is no usable reading.
+        """Return the capture to a press, once; None if there is none, or it has failed.
 
-        If a reading is in progress, wait for its result, up to `MAX_JOIN_S` seconds.
+        If it is in progress, wait for it, up to `MAX_JOIN_S` seconds. Afterwards, `get_newest` still returns it.
         """
         with self._lock:
             future, self._future = self._future, None
@@ -107,13 +116,13 @@ class AdvanceReader:
         try:
             return future.result(MAX_JOIN_S)
         except FutureTimeoutError:
-            _log.warning("reading in advance took longer than %.0f s", MAX_JOIN_S)
+            _log.warning("the capture in advance took longer than %.0f s", MAX_JOIN_S)
         except Exception:  # the press reads the board itself, and reports the error to the players
-            _log.exception("reading in advance failed")
+            _log.exception("the capture in advance failed")
         return None
 
     def close(self) -> None:
-        """Stop the thread after a reading in progress has been completed."""
+        """Stop the thread after a capture in progress has been completed."""
         with self._lock:
             self._is_closed = True
             self._cancel()
@@ -150,7 +159,7 @@ class AdvanceReader:
             _log.exception("the board could not be read again")
 
     def _is_wanted(self, scene_number: int) -> bool:
-        """Return True if a reading was neither discarded nor taken by a press, which reads further pictures itself."""
+        """Return True if a capture was neither discarded nor taken by a press, which reads further pictures itself."""
         with self._lock:
             return scene_number == self._scene_number and self._future is not None
 
