@@ -110,41 +110,47 @@ class TurnRecorder:
         if auto_turns is not None and len(self.controller.game.turns) > len(before.turns):
             auto_turns.note_end(advance, self.controller.game)
 
-    def record_unended_play(self, seat: int | None, *, looks: bool = False) -> None:
+    def record_unended_play(self, seat: int | None, *, may_read_board: bool = False) -> None:
         """Record the play on the board if it is at rest and no button has ended its turn, and show a notice.
 
         Two plays are recorded if key frames show which of them was first. Commands call this before they run, because
         they follow the play: a pass is the next player's, and a challenge is about the play. `seat` is the player who
         gave the command, None if it is not known or does not matter. If it is the player of the last play on the board,
-        nothing is recorded: this player neither passes after a play nor challenges it. If `looks` is True and the board
-        has changed since it was read, or moves, it is read now, as at the end of a turn. If it may then show a play
-        that cannot be recorded, a notice says so.
+        nothing is recorded: this player neither passes after a play nor challenges it. If `may_read_board` is True and
+        the board has changed since it was read, or moves, it is read now, as at the end of a turn. If it may then show
+        a play that cannot be recorded, a notice says so.
         """
-        controller, capture, turn = self.controller, self.background.advance_reader.get_unused(), None
+        controller = self.controller
         if not controller.awaits_play:
             return
-        if (
-            looks
-            and self.board_camera.is_live
-            and not controller.game.tiles.by_hand_only
-            and not self._is_board_known()
-        ):
-            capture, turn = None, self._look_for_play()
-        elif capture is not None and self.queue.state.sight is not Sight.HAND_IN_VIEW:
-            turn = self._adapt_advance(capture)
+        advance, turn = self._find_unended_turn(may_read_board)
         if turn is None:
             return
         if not self._shows_play_before(turn, seat):
-            if looks and seat is None and may_show_play(turn):
+            if may_read_board and seat is None and may_show_play(turn):
                 controller.show_notice("play-unrecorded")
             return
         name = controller.game.players[controller.game.to_move]
-        if capture is None:
+        if advance is None:
             self._record_turn(turn)
         else:
-            self._record_advance_turn(capture, turn)
+            self._record_advance_turn(advance, turn)
         controller.leave_question()
         controller.show_notice("recorded-first", name)
+
+    def _find_unended_turn(self, may_read_board: bool) -> tuple[AdvanceCapture | None, TurnCapture | None]:
+        """Return the capture in advance that shows the board, and its turn in the current game.
+
+        If the board is read now, return no capture in advance, only its turn. Return neither if the board moves and is
+        not read, or if a turn was recorded since it was captured.
+        """
+        is_readable = self.board_camera.is_live and not self.controller.game.tiles.by_hand_only
+        if may_read_board and is_readable and not self._is_board_known():
+            return None, self._read_turn()
+        advance = self.background.advance_reader.get_unused()
+        if advance is None or self.queue.state.sight is Sight.HAND_IN_VIEW:
+            return None, None
+        return advance, self._adapt_advance(advance)
 
     def _is_board_known(self) -> bool:
         """Return True if the board looks as it did when it was last read."""
@@ -157,7 +163,7 @@ class TurnRecorder:
             return True
         return preview is not None and self.board_camera.is_unchanged(newest.reading, preview)
 
-    def _look_for_play(self) -> TurnCapture | None:
+    def _read_turn(self) -> TurnCapture | None:
         """Take pictures and return the turn that they show; None if the camera fails or they are not read in time."""
         self._start_capture(replace(self.controller.turn_context, seat=None))
         try:

@@ -215,7 +215,7 @@ class EndGame(EndingCommand, frozen=True):
         The reason is the one that the rules give (such as an empty rack), or an agreement of the players. A play on the
         board whose turn was not ended yet is recorded first.
         """
-        context.turn_recorder.record_unended_play(None, looks=True)
+        context.turn_recorder.record_unended_play(None, may_read_board=True)
         controller = context.controller
         due = controller.game.end_due
         controller.commit_events([GameEnded(due) if due else GameEnded()])

@@ -223,7 +223,7 @@ class ChallengePlay(TableCommand, frozen=True):
         """
         controller = context.controller
         if controller.game.challengeable_turn is not None:
-            context.turn_recorder.record_unended_play(controller.seat, looks=True)
+            context.turn_recorder.record_unended_play(controller.seat, may_read_board=True)
         game = controller.game
         play = game.challengeable_turn
         if play is None:
