@@ -144,7 +144,10 @@ class TableSession(Closeable):
         self._turn_worker.stop()
         self._queue.close()
         self._turn_worker.close()
-        self._controller.defer_question()
+        try:
+            self._controller.defer_question()
+        except Exception:
+            _log.exception("the open question is not deferred")
         if self._controller.clock_keeper:
             self._controller.clock_keeper.save()
         if not self._controller.save():
@@ -298,7 +301,17 @@ class TableSession(Closeable):
             controller.show_notice("failed", trouble=Trouble.BOARD)
         finally:
             controller.update_clock()
+            self._save_open_question()
+
+    def _save_open_question(self) -> None:
+        """Save the open question. After an error, a notice asks for its answer: the running command has succeeded."""
+        controller = self._controller
+        try:
             controller.save_open_question()
+        except Exception:
+            _log.exception("the open question is not saved")
+            if controller.open_question is not None:
+                controller.show_notice("question-not-saved", trouble=Trouble.STORE)
 
     def _has_recorded(self) -> bool:
         """Return True if the running command has recorded events."""

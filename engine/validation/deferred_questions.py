@@ -12,6 +12,7 @@ from dataclasses import replace
 from engine.board import Square
 from engine.events import (
     BlankNamed,
+    BlankTaken,
     Event,
     PlayerRenamed,
     PlayMade,
@@ -192,8 +193,13 @@ def find_game_before(game: Game, question: QuestionDeferred) -> Game:
 
 
 def is_blank_named(game: Game, question: QuestionDeferred) -> bool:
-    """Return True if the question asked for the letter of a blank, and the blank is now named or not on the board."""
-    squares = {event.square for events in question.answers for event in events if isinstance(event, BlankNamed)}
+    """Return True if the question asked for the letter of a blank, and the blank is now named or not on the board.
+
+    A question whether a player has taken a blank does not ask for its letter, although one of its answers names it.
+    """
+    events = [event for answer in question.answers for event in answer]
+    named = {event.square for event in events if isinstance(event, BlankNamed)}
+    squares = named - {event.square for event in events if isinstance(event, BlankTaken)}
     tiles = [game.board[square] for square in squares]
     return bool(squares) and not any(tile is not None and tile.is_unnamed for tile in tiles)
 
@@ -201,9 +207,8 @@ def is_blank_named(game: Game, question: QuestionDeferred) -> bool:
 def find_disputed_squares(before: Game, answers: Sequence[Sequence[Event]]) -> tuple[Square, ...]:
     """Return the squares on which the answers lead to different boards, so that a reading can decide between them.
 
-    A reading does not show the letter of a blank, so events that only name a blank make no difference.
+    A reading does not show the letter of a blank, so boards that differ only in such a letter count as equal.
     """
-    seen = [tuple(event for event in events if not isinstance(event, BlankNamed)) for events in answers]
-    boards = [before.push(*events).board for events in dict.fromkeys(seen)]
+    boards = [before.push(*events).board for events in answers]
     found = {square for board in boards for square in boards[0].differences(board)}
     return tuple(sorted(s for s in found if len({face_of(board[s]) for board in boards}) > 1))

@@ -232,6 +232,32 @@ def test_turn_is_on_disk_before_listeners_are_notified(table: TextTable, path: P
         assert stored == [(1, 1), (2, 2)]
 
 
+BLANK_IN_QUESTION = ("HO?N", 7, 5, True)
+
+
+@pytest.fixture
+def failing_note(playing: TableSession, monkeypatch: pytest.MonkeyPatch) -> TableSession:
+    """Return a session that can neither save nor defer an open question whose turn is recorded."""
+    monkeypatch.setattr("device.session.question_note.defer_question", lambda *_, **__: 1 / 0)
+    return playing
+
+
+def test_turn_is_recorded_even_if_its_question_cannot_be_saved(
+    failing_note: TableSession, table: TextTable, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = play(failing_note, table, BLANK_IN_QUESTION)
+    assert state.question is not None and [turn.word for turn in state.turns] == ["HO?N"]
+    assert [notice.key for notice in state.notices] == ["question-not-saved"] and "ZeroDivisionError" in caplog.text
+
+
+def test_session_ends_even_if_the_open_question_cannot_be_deferred(
+    failing_note: TableSession, table: TextTable, caplog: pytest.LogCaptureFixture
+) -> None:
+    play(failing_note, table, BLANK_IN_QUESTION)
+    failing_note.close()
+    assert table.closed and "the open question is not deferred" in caplog.text
+
+
 def test_session_ends_its_thread_and_gives_the_camera_back(table: TextTable, path: Path) -> None:
     with GameStore(path) as store:
         with TableSession(table, table, store) as session:

@@ -13,7 +13,7 @@ from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.rules import STANDARD_RULES
-from tests.support.text_table import FARM, PASTE, STARTED, TextTable, play, totals
+from tests.support.text_table import FARM, HORN, PASTE, STARTED, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
 BLANK_ORN = ("?ORN", 7, 5, True)
@@ -71,15 +71,24 @@ def test_player_who_only_took_a_blank_and_pressed_may_have_passed(
     session: TableSession, table: TextTable, is_late: bool
 ) -> None:
     start(session, table)
-    table.lay(("HORN", 7, 5, True), FARM)
+    table.lay(HORN, FARM)
     state = session.submit(EndTurn()).result(PATIENCE_S)
     assert state.turn_of == 0 and state.question is not None
     assert state.question.answers[2] == "Anna took the blank on F8 for H, Anna passed."
     if is_late:
-        play(session, table, ("HORN", 7, 5, True), FARM, PASTE)
+        play(session, table, HORN, FARM, PASTE)
         state = session.submit(AnswerDeferred(1, 2)).result(PATIENCE_S)
     else:
         session.submit(AnswerQuestion(2)).result(PATIENCE_S)
-        state = play(session, table, ("HORN", 7, 5, True), FARM, PASTE)
+        state = play(session, table, HORN, FARM, PASTE)
     assert [turn.kind for turn in state.turns] == ["play", "play", "blank-taken", "pass", "play"]
     assert totals(state) == [6, 34] and not state.open_questions
+
+
+def test_player_may_have_taken_a_blank_without_a_letter_and_played(session: TableSession, table: TextTable) -> None:
+    start(session, table, is_named=False)
+    state = play(session, table, HORN, FARM, PASTE)
+    assert [turn.kind for turn in state.turns] == ["play", "play", "blank-taken", "play"]
+    assert state.question is not None and state.question.key == "letter-or-blank"
+    state = play(session, table, HORN, FARM, PASTE, ("TO", 9, 8, False))
+    assert len(state.turns) == 5 and len(state.open_questions) == 1

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from engine.events import Passed, PlayMade, QuestionDeferred, TurnCorrected, TurnInserted
+from engine.board import parse_square
+from engine.events import BlankNamed, BlankTaken, Passed, PlayMade, QuestionDeferred, TurnCorrected, TurnInserted
+from engine.rules import Rules
 from engine.validation import deferred_questions
 from engine.validation.deferred_questions import (
     defer_question,
     find_corrected_questions,
     find_deferred_questions,
+    find_disputed_squares,
     find_provisional_turns,
 )
 from tests.support.engine_table import defer, new_game, play, written
@@ -67,3 +70,22 @@ def test_correction_of_a_play_does_not_answer_who_made_it() -> None:
     game = game.push(*defer_question(game, QuestionDeferred(0, "Who?", ("0", "1"), answers, 2), None))
     assert not find_corrected_questions(game.push(TurnCorrected(2, PlayMade(0, written(before, "I6 TEN")))))
     assert find_corrected_questions(game.push(TurnCorrected(2, Passed(0))))
+
+
+def test_blank_without_a_letter_is_disputed_if_it_may_have_been_taken() -> None:
+    game, square = play(new_game(Rules(retake_blanks=True)), "8F H?RN", "H6 FA.M"), parse_square("G8")
+    taken = BlankNamed(square, "O"), BlankTaken(0, square)
+    assert find_disputed_squares(game, [(*taken, Passed(0)), (Passed(0),)]) == (square,)
+
+
+def test_letters_of_a_blank_are_not_disputed() -> None:
+    game, square = play(new_game(), "8F H?RN"), parse_square("G8")
+    assert find_disputed_squares(game, [(BlankNamed(square, "O"),), (BlankNamed(square, "A"),)]) == ()
+
+
+def test_question_whether_a_blank_was_taken_stays_open_after_the_blank_is_gone() -> None:
+    game, square = play(new_game(Rules(retake_blanks=True)), "8F H?RN", "H6 FA.M"), parse_square("G8")
+    taken = BlankNamed(square, "O"), BlankTaken(0, square), Passed(0)
+    question = QuestionDeferred(0, "Taken?", ("yes", "no"), (taken, (Passed(0),)), len(taken))
+    game = game.push(*taken)
+    assert not find_corrected_questions(game.push(*defer_question(game, question, None)))
