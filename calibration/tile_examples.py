@@ -16,7 +16,8 @@ import numpy as np
 
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading, rank_candidates
 from vision.geometry import Floats, Image
-from vision.recognition.letters import TilePredictions, letter_shape
+from vision.recognition.alphabet import letter_shape
+from vision.recognition.letters import TilePredictions
 from vision.recognition.similarity import normalise_features
 from vision.recognition.views import CROP_SIDE_PX, BoardViews
 

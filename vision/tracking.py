@@ -30,8 +30,8 @@ colours do not agree with the layout has less: it may be another grid, if the bo
 MIN_REPLACING_CONFIDENCE: Final = 0.95
 """Minimum confidence (0..1) with which a location found by search replaces the corners that a user placed."""
 MIN_MOVED_SQUARES: Final = 1.0
-"""Minimum distance, in squares, between the corners that a search found and those that a user placed; at a smaller
-distance, the board counts as not moved. This holds while the grid that the user marked has not been detected."""
+"""Minimum distance, in squares, between the corners in two pictures for the board to count as moved. It also decides
+whether a search has found the grid that a user marked, while that grid has not been detected yet."""
 MAX_USER_CORNER_SHIFT_SQUARES: Final = 0.5
 """Maximum distance, in squares, by which tracking may move corners that a user placed. After a larger movement, the
 tracked grid is another grid than the one that the user marked, or the board has moved."""

@@ -1,8 +1,9 @@
 """Propose outlines of boards from the output of the finder network.
 
-The output has two maps, with a value for each cell of 4 x 4 input pixels. The heat map is the probability of a corner
-of the grid; its local maxima are called peaks. The grid mask is the probability of being on a grid; a connected region
-of it is called a patch. Each candidate is a quad: the four corners of a board.
+The output has four maps, with a value for each cell of 4 x 4 input pixels. The first is the heat map: the logit of the
+probability of a corner of the grid; its local maxima are called peaks. The next two are the offset (right, down) of the
+corner from the middle of the cell, in cells. The last is the grid mask: the logit of the probability of being on a
+grid; a connected region of it is called a patch. Each candidate is a quad: the four corners of a board.
 """
 
 from __future__ import annotations
@@ -48,9 +49,10 @@ def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
     completed from three detected corners. Tiles may split the grid into several patches, so the union of all patches is
     treated as one more patch.
     """
-    heat = 1 / (1 + np.exp(-cells[0]))
+    corner_logits, right, down, grid_logits = cells
+    heat = 1 / (1 + np.exp(-corner_logits))
     is_peak = (heat >= cv2.dilate(heat, np.ones((3, 3)))) & (heat > _MIN_PEAK_HEAT)
-    patches = find_grid_patches(cells[3])
+    patches = find_grid_patches(grid_logits)
     if len(patches) > 1:
         patches.append(np.asarray(np.maximum.reduce(patches), np.uint8))
     quads: list[Floats] = []
@@ -60,7 +62,7 @@ def propose_quads(cells: NDArray[np.float32]) -> list[Floats]:
         ys, xs = np.nonzero(is_peak & (cv2.dilate(patch, reach) > 0))
         order = np.argsort(-heat[ys, xs])[:_MAX_PEAKS]
         ys, xs = ys[order], xs[order]
-        points = np.stack([xs + cells[1, ys, xs], ys + cells[2, ys, xs]], axis=1).astype(np.float64)
+        points = np.stack([xs + right[ys, xs], ys + down[ys, xs]], axis=1).astype(np.float64)
         heats = heat[ys, xs]
         # Combine four peaks, or complete three.
         fours = _list_combinations(len(points), 4)
@@ -107,9 +109,9 @@ def _complete_parallelograms(threes: Floats) -> Floats:
     return np.concatenate(fours, axis=2).reshape(-1, 4, 2)
 
 
-def find_grid_patches(on_grid: NDArray[np.float32]) -> list[Image]:
-    """Return the largest connected regions of positive logits in `on_grid` `(n, n)`, as masks of 0 and 1."""
-    count, labels, stats, _ = cv2.connectedComponentsWithStats((on_grid > 0).astype(np.uint8), connectivity=4)
+def find_grid_patches(grid_logits: NDArray[np.float32]) -> list[Image]:
+    """Return the largest connected regions of positive values in `grid_logits` `(n, n)`, as masks of 0 and 1."""
+    count, labels, stats, _ = cv2.connectedComponentsWithStats((grid_logits > 0).astype(np.uint8), connectivity=4)
     sizes = stats[:, cv2.CC_STAT_AREA]
     largest = sorted(range(1, count), key=lambda k: -sizes[k])[:_MAX_PATCHES]
     return [np.asarray(labels == k, np.uint8) for k in largest if sizes[k] >= _MIN_PATCH_CELLS]

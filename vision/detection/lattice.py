@@ -133,12 +133,13 @@ class _CellPredictions:
     @classmethod
     def from_output(cls, cells: NDArray[np.float32]) -> _CellPredictions:
         n = cells.shape[1]
+        offsets, log_error, grid_logits = cells[:2], cells[2], cells[3]
         middle = np.stack(np.meshgrid(np.arange(n), np.arange(n)), axis=-1).astype(np.float64)
-        error = np.exp(np.clip(cells[2], -5, 2).astype(np.float64))
-        odds = np.clip(cells[3].astype(np.float64), -4, 4)
+        error = np.exp(np.clip(log_error, -5, 2).astype(np.float64))
+        odds = np.clip(grid_logits.astype(np.float64), -4, 4)
         return cls(
             middle,
-            middle + cells[:2].transpose(1, 2, 0),
+            middle + offsets.transpose(1, 2, 0),
             error,
             odds,
             (error < _MAX_USABLE_ERROR_SQUARES) & (odds > _MIN_ON_GRID_LOG_ODDS),

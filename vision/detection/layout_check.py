@@ -2,7 +2,7 @@
 
 The colours of premium squares differ between editions, but their positions do not, and all uncovered squares of one
 kind have the same colour. So the check works for any edition: it computes the share of the colour variation that the
-kinds of square explain. The share is low for a grid that is off by a square or was fitted to the frame.
+premiums explain. The share is low for a grid that is off by a square or was fitted to the frame.
 
 The hard shadows of leaves or blinds change the brightness of the squares, so the share is low for a board, too. Then it
 is computed again from colours without their brightness: it was at most 0.38 on nine labelled photographs with such
@@ -49,11 +49,11 @@ _MAX_SCREEN_OFFSET_SQUARES: Final = 0.06
 A board within this distance counts as aligned, as in a screenshot. The value is twice the usual error of detected
 corners.
 """
-_KIND_SPREAD_LAB: Final = 8.0
-"""Standard deviation of the colours of squares of one kind, in CIE Lab units."""
+_PREMIUM_SPREAD_LAB: Final = 8.0
+"""Standard deviation of the colours of squares with the same premium, in CIE Lab units."""
 _MAX_SQUARED_ERROR: Final = 4.0
-"""Maximum squared colour error of an uncovered square, in units of `_KIND_SPREAD_LAB` squared; a square with a larger
-error counts as covered."""
+"""Maximum squared colour error of an uncovered square, in units of `_PREMIUM_SPREAD_LAB` squared; a square with a
+larger error counts as covered."""
 _MIN_CONTINUED_SHARE: Final = 0.5
 """Minimum share of plain squares in the row outside a grid for the grid to continue there. On rendered boards of 21 x
 21 squares it is about 0.7."""
@@ -74,14 +74,14 @@ not amplified; and the brightness that all colours then have."""
 _MIN_WHITE_LEVEL: Final = 30.0
 """Minimum brightness (0..255) that is scaled to white; if a picture's brightest parts are darker, they stay grey."""
 _CHANCE_RESIDUAL: Final = 4.0
-"""Constant in the denominator of the explained share, in units of `_KIND_SPREAD_LAB` squared. It keeps the share low
+"""Constant in the denominator of the explained share, in units of `_PREMIUM_SPREAD_LAB` squared. It keeps the share low
 for a picture of one or two plain colours, whose small residual is random."""
 
 
-def layout_kinds() -> NDArray[np.int64]:
-    """Return the kind of each square of the standard layout as an array `(15, 15)`.
+def layout_premiums() -> NDArray[np.int64]:
+    """Return the premium of each square of the standard layout as an array `(15, 15)`.
 
-    The kinds are 0 plain, 1 double letter, 2 triple letter, 3 double word, 4 triple word.
+    The values are 0 plain, 1 double letter, 2 triple letter, 3 double word, 4 triple word.
     """
     return np.array([_PREMIUMS.index(premium) for premium in load_layout().premiums]).reshape(BOARD_SIZE, BOARD_SIZE)
 
@@ -90,7 +90,7 @@ def layout_kinds() -> NDArray[np.int64]:
 class LayoutFit:
     """Agreement between the colours of a grid and the standard layout, for one shift of the grid.
 
-    `explained_share` (0..1) is the share of the colour variation that the kinds of square explain; tiles and hands are
+    `explained_share` (0..1) is the share of the colour variation that the premiums explain; tiles and hands are
     treated as outliers. It is about 0 for a wrong grid. `shift` is the shift (right, down) in squares. `uncovered`
     `(15, 15)` is True for squares without a tile or a hand; it is only meaningful if the grid agrees with the layout.
     `colours` `(15, 15, 3)` are the Lab colours of the squares.
@@ -109,7 +109,7 @@ class LayoutFit:
         similar colours, and the others have not. A part of the grid is sufficient, because the grid may extend over the
         board and the cloth.
         """
-        top, bottom, plain = self.colours[:-1], self.colours[1:], layout_kinds() == 0
+        top, bottom, plain = self.colours[:-1], self.colours[1:], layout_premiums() == 0
         is_plain = plain[:-1, :-1] & plain[:-1, 1:] & plain[1:, :-1] & plain[1:, 1:]
         # Compare the squares along the two diagonals of each block, and then the two diagonals.
         main, other = top[:, :-1] - bottom[:, 1:], top[:, 1:] - bottom[:, :-1]
@@ -137,37 +137,37 @@ def measure_lab_colours(flat: Image, pixels_per_square: int) -> Floats:
     return np.asarray(squares[:, rim:-rim, :, rim:-rim].mean(axis=(1, 3)), np.float64)
 
 
-def compare_with_layout(flat: Image, pixels_per_square: int, around: int) -> LayoutFit:
-    """Return the best agreement of a grid with the layout, at shifts of up to `around` squares.
+def compare_with_layout(flat: Image, pixels_per_square: int, max_shift: int) -> LayoutFit:
+    """Return the best agreement of a grid with the layout, at shifts of up to `max_shift` squares.
 
-    `flat` is the rectified grid with a margin of `around` squares, as for `measure_lab_colours`. If the colours do not
-    agree with the layout, they are compared without their brightness, which shadows change.
+    `flat` is the rectified grid with a margin of `max_shift` squares, as for `measure_lab_colours`. If the colours do
+    not agree with the layout, they are compared without their brightness, which shadows change.
     """
     colours = measure_lab_colours(flat, pixels_per_square)
-    fit = fit_layout_shifts(colours, around)[0]
+    fit = fit_layout_shifts(colours, max_shift)[0]
     if fit.explained_share >= _USUAL_AGREEMENT:
         return fit
-    unshaded = fit_layout_shifts(measure_lab_colours(_equalise_brightness(flat), pixels_per_square), around)[0]
+    unshaded = fit_layout_shifts(measure_lab_colours(_equalise_brightness(flat), pixels_per_square), max_shift)[0]
     if unshaded.explained_share <= fit.explained_share:
         return fit
-    return replace(unshaded, colours=_select_squares(colours, unshaded.shift, around))
+    return replace(unshaded, colours=_select_squares(colours, unshaded.shift, max_shift))
 
 
-def fit_layout_shifts(colours: Floats, around: int) -> list[LayoutFit]:
-    """Compare the colours with the layout at every shift of up to `around` squares; return the results, best first.
+def fit_layout_shifts(colours: Floats, max_shift: int) -> list[LayoutFit]:
+    """Compare the colours with the layout at every shift of up to `max_shift` squares; return the results, best first.
 
-    `colours` `(15 + 2 * around, 15 + 2 * around, 3)` are the Lab colours of the grid's squares and of `around` further
-    squares on each side.
+    `colours` `(15 + 2 * max_shift, 15 + 2 * max_shift, 3)` are the Lab colours of the grid's squares and of
+    `max_shift` further squares on each side.
     """
-    side = BOARD_SIZE + 2 * around
+    side = BOARD_SIZE + 2 * max_shift
     indices = np.arange(side * side).reshape(side, side)
-    starts = list(product(range(2 * around + 1), repeat=2))
+    starts = list(product(range(2 * max_shift + 1), repeat=2))
     windows = np.stack([indices[y : y + BOARD_SIZE, x : x + BOARD_SIZE].ravel() for y, x in starts])
     explained_shares, are_uncovered = _fit_layouts(colours.reshape(-1, 3), windows)
-    shifts = [(x - around, y - around) for y, x in starts]
+    shifts = [(x - max_shift, y - max_shift) for y, x in starts]
     fits = [
         LayoutFit(
-            float(share), shift, uncovered.reshape(BOARD_SIZE, BOARD_SIZE), _select_squares(colours, shift, around)
+            float(share), shift, uncovered.reshape(BOARD_SIZE, BOARD_SIZE), _select_squares(colours, shift, max_shift)
         )
         for shift, share, uncovered in zip(shifts, explained_shares, are_uncovered, strict=True)
     ]
@@ -180,12 +180,12 @@ def has_squares_outside(flat: Image, pixels_per_square: int) -> bool:
     `flat` is the rectified grid with a margin of one square, as for `measure_lab_colours`. A tablecloth with a pattern
     of squares has other colours than the board that lies on it.
     """
-    colours, kinds = measure_lab_colours(flat, pixels_per_square), layout_kinds()
+    colours, premiums = measure_lab_colours(flat, pixels_per_square), layout_premiums()
     is_continued = []
     for turn in range(4):  # the layout is the same on all sides
         outer, *inner = np.rot90(colours, turn)[:3, 1:-1]
-        plain = np.median(np.stack(inner)[kinds[:2] == 0], axis=0)
-        is_plain = ((outer - plain) ** 2).sum(axis=1) < _MAX_SQUARED_ERROR * _KIND_SPREAD_LAB**2
+        plain = np.median(np.stack(inner)[premiums[:2] == 0], axis=0)
+        is_plain = ((outer - plain) ** 2).sum(axis=1) < _MAX_SQUARED_ERROR * _PREMIUM_SPREAD_LAB**2
         is_continued.append(bool(is_plain.mean() > _MIN_CONTINUED_SHARE))
     return (is_continued[0] and is_continued[2]) or (is_continued[1] and is_continued[3])
 
@@ -220,9 +220,9 @@ def is_aligned_square(corners: Floats) -> bool:
     return bool(offsets.max() < _MAX_SCREEN_OFFSET_SQUARES * square_side(corners))
 
 
-def _select_squares(colours: Floats, shift: tuple[int, int], around: int) -> Floats:
+def _select_squares(colours: Floats, shift: tuple[int, int], max_shift: int) -> Floats:
     """Return the part `(15, 15, 3)` of `colours` at a shift (right, down); the arguments are as in `LayoutFit`."""
-    x, y = shift[0] + around, shift[1] + around
+    x, y = shift[0] + max_shift, shift[1] + max_shift
     return colours[y : y + BOARD_SIZE, x : x + BOARD_SIZE]
 
 
@@ -238,36 +238,36 @@ def _equalise_brightness(picture: Image) -> Image:
 def _compare_colours(colours: Floats) -> Floats:
     """Return the pairwise similarities (0..1) of `colours` `(n, 3)` as a matrix `(n, n)`, with a Gaussian kernel."""
     squared_distances = sum(np.subtract.outer(channel, channel) ** 2 for channel in colours.T)
-    return np.asarray(np.exp(-squared_distances / (2 * _KIND_SPREAD_LAB**2)), np.float64)
+    return np.asarray(np.exp(-squared_distances / (2 * _PREMIUM_SPREAD_LAB**2)), np.float64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _LayoutModel:
-    """Linear model of the colours of 225 squares: a colour per kind of square, a tile colour, and smooth lighting."""
+    """Linear model of the colours of 225 squares: a colour for each premium, a tile colour, and smooth lighting."""
 
     members: tuple[NDArray[np.int64], ...]
-    """Indices (0..224) of the squares of each kind."""
+    """Indices (0..224) of the squares of each premium."""
     board_design: Floats
-    """`(225, kinds + 1 + 3)`: design matrix under the assumption that every square is uncovered."""
+    """`(225, premiums + 1 + 3)`: design matrix under the assumption that every square is uncovered."""
     tile_design: Floats
-    """`(225, kinds + 1 + 3)`: design matrix under the assumption that every square has a tile."""
+    """`(225, premiums + 1 + 3)`: design matrix under the assumption that every square has a tile."""
 
     @classmethod
-    def from_kinds(cls, kinds: NDArray[np.int64]) -> _LayoutModel:
-        kind_count = int(kinds.max()) + 1
+    def from_premiums(cls, premiums: NDArray[np.int64]) -> _LayoutModel:
+        premium_count = int(premiums.max()) + 1
         columns, rows = np.meshgrid(np.arange(BOARD_SIZE), np.arange(BOARD_SIZE))
         x, y = (columns.ravel() - 7) / 7, (rows.ravel() - 7) / 7  # -1 to 1 over the board
         light = np.column_stack([x, y, x * y])
-        board = np.column_stack([np.eye(kind_count + 1)[kinds], light])
-        tiles = np.column_stack([np.eye(kind_count + 1)[np.full(len(kinds), kind_count)], light])
-        return cls(tuple(np.flatnonzero(kinds == kind) for kind in range(kind_count)), board, tiles)
+        board = np.column_stack([np.eye(premium_count + 1)[premiums], light])
+        tiles = np.column_stack([np.eye(premium_count + 1)[np.full(len(premiums), premium_count)], light])
+        return cls(tuple(np.flatnonzero(premiums == premium) for premium in range(premium_count)), board, tiles)
 
 
 def _fit_layouts(colours: Floats, windows: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Fit two models, one colour for all squares and one colour for each of the five kinds, and compare their errors.
+    """Fit two models, one colour for all squares and one colour for each premium or none, and compare their errors.
 
     `colours` `(m, 3)` are Lab colours of squares, `windows` `(n, 225)` the indices of the squares of n grids. Returns
-    the share of the colour variation that the kinds explain, `(n,)`, and a mask of the uncovered squares, `(n, 225)`.
+    the share of the colour variation that the premiums explain, `(n,)`, and a mask of uncovered squares, `(n, 225)`.
     """
     similarity = _compare_colours(colours)
     tiles = _find_typical_tiles(similarity, windows)
@@ -320,16 +320,16 @@ def _fit_colours(
     windows: NDArray[np.int64],
     tiles: NDArray[np.int64],
 ) -> tuple[Floats, Floats]:
-    """Fit the coefficients `(n, kinds + 1 + 3, 3)` of n colour models; return the errors (`_compute_squared_errors`).
+    """Fit the coefficients `(n, premiums + 1 + 3, 3)` of n colour models; return `_compute_squared_errors`.
 
     Alternates between two steps: classify each square as uncovered or tile, and fit the colours by regression.
     `tiles` `(n,)` are indices of squares that probably have a tile; the other arguments are those of `_fit_layouts`.
     """
-    # Initialise each kind with the most common colour among its squares that differs from the tile colour.
+    # Initialise each premium with the most common colour among its squares that differs from the tile colour.
     uncovered_weight = 1 - 0.9 * similarity[tiles]
     typical = [_find_most_common(similarity, uncovered_weight, windows[:, squares]) for squares in model.members]
     beta = np.pad(colours[np.stack([*typical, tiles], axis=1)], [(0, 0), (0, 3), (0, 0)])
-    # Classify and fit in turn. A small ridge penalty keeps the coefficients of kinds that tiles cover completely.
+    # Classify and fit in turn. A small ridge penalty keeps the coefficients of premiums that tiles cover completely.
     grids = colours[windows]
     ridge = _RIDGE_WEIGHT * np.eye(beta.shape[1])
     for _ in range(_EM_ROUNDS):
@@ -344,16 +344,16 @@ def _fit_colours(
 def _compute_squared_errors(model: _LayoutModel, colours: Floats, beta: Floats) -> tuple[Floats, Floats]:
     """Return the squared colour error of each square under two assumptions, `(n, 225)` each: uncovered, with a tile.
 
-    Squared errors are in units of the square of `_KIND_SPREAD_LAB`, the usual spread of one colour.
+    Squared errors are in units of the square of `_PREMIUM_SPREAD_LAB`, the usual spread of one colour.
     """
     as_board, as_tile = (
-        ((colours - design @ beta) ** 2).sum(axis=2) / _KIND_SPREAD_LAB**2
+        ((colours - design @ beta) ** 2).sum(axis=2) / _PREMIUM_SPREAD_LAB**2
         for design in (model.board_design, model.tile_design)
     )
     return as_board, as_tile
 
 
-_PREMIUM_MODEL: Final = _LayoutModel.from_kinds(layout_kinds().ravel())
-_UNIFORM_MODEL: Final = _LayoutModel.from_kinds(np.zeros(BOARD_SIZE * BOARD_SIZE, np.int64))
-_SQUARE_WEIGHTS: Final = np.where(layout_kinds().ravel() > 0, 164 / 61, 1.0)
+_PREMIUM_MODEL: Final = _LayoutModel.from_premiums(layout_premiums().ravel())
+_UNIFORM_MODEL: Final = _LayoutModel.from_premiums(np.zeros(BOARD_SIZE * BOARD_SIZE, np.int64))
+_SQUARE_WEIGHTS: Final = np.where(layout_premiums().ravel() > 0, 164 / 61, 1.0)
 """Weight of each square, `(225,)`: all premium squares together weigh as much as all plain squares."""

@@ -1,7 +1,8 @@
 """Find the board in a picture: detect candidates, fit the grid, compare colours with the standard layout.
 
 1. The finder network takes the whole picture, scaled to 256 x 256 pixels, and predicts a heat map of grid corners and a
-   mask of cells on the grid. Candidate quads are made from both.
+   mask of cells on the grid. Candidate quads are made from both. If none of them leads to a good grid, the network also
+   takes a close-up of the largest region of the mask.
 2. The lattice network takes the picture rectified by a candidate and predicts the corners of squares. A homography is
    fitted to these corners. Rectification and fit are repeated until the corners converge.
 3. The colours of the 225 squares are compared with the standard layout; the candidate that agrees best is the result.
@@ -13,16 +14,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.messages import make_message
-from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, intersection_over_union, propose_quads
+from vision.detection.finder import Finder
 from vision.detection.image_pyramid import ImagePyramid
 from vision.detection.lattice import fit_lattice, is_larger_than_board, refit_lattice
 from vision.detection.layout_check import LayoutFit, compare_with_layout, grade_agreement, has_squares_outside
-from vision.detection.lighting import equalise_lighting
+from vision.detection.lighting import equalise_lighting, standardise_colours
 from vision.detection.location import (
     CUT_OFF_MESSAGES,
     OTHER_GRID_MESSAGE,
@@ -44,34 +44,13 @@ from vision.geometry import (
 )
 from vision.net import MODELS_DIR, Net
 
-FINDER_SIDE_PX: Final = 256
-"""Side of the finder network's square input, in pixels."""
-_FINDER_CONTENT_PX: Final = 224
-"""Length of the picture's longer side in the finder's input, in pixels; the rest of the input is a border."""
-_FINDER_CELL_PX: Final = 4
-
 LATTICE_PX_PER_SQUARE: Final = 16
 LATTICE_MARGIN_SQUARES: Final = 2.5
 LATTICE_SIDE_PX: Final = 320
 """Side of the lattice network's input, in pixels. With this size, output cells are centred on corners of squares."""
 _MAX_OVERHANG_SQUARES: Final = 1
 """Maximum distance, in squares, by which a detected board may extend beyond the picture; with more, it is cut off."""
-_NO_BOARD_MESSAGE: Final = make_message("board-none", "Make sure that the whole board is in the picture.")
-_UNCLEAR_GRID_MESSAGE: Final = make_message(
-    "board-unclear", "The squares of the board are hard to see. Check the light and the focus."
-)
 LAYOUT_PX_PER_SQUARE: Final = 12
-
-
-def standardise_colours(picture: Image, inside: Image | None = None) -> NDArray[np.float32]:
-    """Convert a picture `(H, W, 3) uint8` to network input `(3, H, W) float32` of mean 0 and standard deviation 1.
-
-    If there is a mask `inside` `(H, W)`, mean and deviation are those of the pixels inside it; all others become 0.
-    """
-    mean, deviation = cv2.meanStdDev(picture, mask=inside)
-    spread = max(float(np.sqrt((deviation**2).mean())), 4.0)
-    planes = cv2.dnn.blobFromImage(picture, 1 / spread, mean=mean.ravel().tolist())[0]
-    return np.asarray(planes if inside is None else planes * inside, np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,23 +89,9 @@ class LocatorConfig:
     tilted by 50 degrees sees this ratio."""
     covered_corner_weight: float = 0.003
     """Weight of the corners of covered squares in the last fit: small, because tiles hide these corners."""
-    min_grid_confidence: float = 0.84
-    """Minimum mean grid probability of a region of cells that is reported as an unclear or partial board."""
-    min_corner_confidence: float = 0.43
-    """Minimum probability of the most probable corner; below it, no unclear or partial board is reported."""
-    min_quad_iou: float = 0.78
-    """Minimum intersection over union of a region of cells and the quad fitted to the region; below it, the region is
-    not reported as an unclear or partial board."""
-    closeup_half_side_ratio: float = 0.75
-    """Half the side of the close-up crop, as a multiple of the longer side of the region of grid cells."""
-    max_closeup_share: float = 0.8
-    """Maximum side of the close-up crop as a share of the picture's longer side; a larger crop would add no detail."""
 
 
 _CONFIG: Final = LocatorConfig()
-
-Box = tuple[int, int, int, int]
-"""Left, top, right and bottom of a rectangle in a picture, in pixels; right and bottom are exclusive."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -141,15 +106,6 @@ class _ScoredGrid:
     corners: Floats
     is_larger: bool
     is_chequered: bool
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _FinderResult:
-    """Result of the finder network: candidate quads, the close-up crop, and the error message if no board is found."""
-
-    quads: list[Floats]
-    closeup: Box | None
-    failure_message: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -185,7 +141,7 @@ class BoardLocator:
     """Board detector that uses the networks `finder.onnx` and `lattice.onnx`."""
 
     def __init__(self) -> None:
-        self._finder = Net(MODELS_DIR / "finder.onnx")
+        self._finder = Finder()
         self._lattice = Net(MODELS_DIR / "lattice.onnx")
 
     def locate(self, image: Image) -> BoardLocation:
@@ -204,11 +160,11 @@ class BoardLocator:
         """Return the grid with the highest score, or None, and the error message to use if no board is found."""
         height, width = image.shape[:2]
         pyramid = ImagePyramid(image)
-        proposals = self._run_finder(pyramid, (0, 0, width, height))
+        proposals = self._finder.propose(pyramid, (0, 0, width, height))
         best = self._fit_best_quad(pyramid, proposals.quads)
         is_good = best is not None and best.score >= _CONFIG.good_layout_agreement
         if not is_good and proposals.closeup is not None:
-            closeup_quads = self._run_finder(pyramid, proposals.closeup).quads
+            closeup_quads = self._finder.propose(pyramid, proposals.closeup).quads
             best = _choose_better_grid(best, self._fit_best_quad(pyramid, closeup_quads))
         if best is None or best.score < _CONFIG.min_layout_agreement:
             is_cloth = best is not None and best.is_chequered
@@ -279,68 +235,10 @@ class BoardLocator:
         shift = float(np.abs(corners_after - corners).max()) / square_side(corners_after)
         return _GridFit(corners_after, fit.seen_share, shift, cells, from_cells)
 
-    def _run_finder(self, pyramid: ImagePyramid, box: Box) -> _FinderResult:
-        """Run the finder network on the part `box` of the picture, and decode its output to quads in picture pixels."""
-        # Scale the part to the length of the content, and centre the content in the square input.
-        box_start, box_size = np.array(box[:2]), np.array(box[2:]) - box[:2]
-        image, scale = pyramid.find_level(box_size.max() / _FINDER_CONTENT_PX)
-        left, top, right, bottom = np.round(np.array([*scale, *scale]) * box).astype(int).tolist()
-        width, height = (max(1, round(side * (_FINDER_CONTENT_PX / box_size.max()))) for side in box_size.tolist())
-        x, y = (FINDER_SIDE_PX - width) // 2, (FINDER_SIDE_PX - height) // 2
-        content = (slice(y, y + height), slice(x, x + width))
-        canvas = np.zeros((FINDER_SIDE_PX, FINDER_SIDE_PX, 3), np.uint8)
-        inside = np.zeros((FINDER_SIDE_PX, FINDER_SIDE_PX), np.uint8)
-        part = image[top:bottom, left:right]
-        canvas[content] = cv2.resize(part, (width, height), interpolation=cv2.INTER_AREA)
-        inside[content] = 1
-        cells = self._finder(standardise_colours(canvas, inside)[None])[0][0]
-
-        def to_picture(points: Floats) -> Floats:
-            in_content = (points + 0.5) * _FINDER_CELL_PX - [x, y]
-            return np.asarray(in_content * (box_size / [width, height]) - 0.5 + box_start, np.float64)
-
-        quads = [to_picture(quad) for quad in propose_quads(cells)]
-        patches = find_grid_patches(cells[3])
-        if not patches:
-            return _FinderResult(quads, None, _NO_BOARD_MESSAGE)
-        # Find the bounding box of the largest patch of the grid mask, in cells.
-        ys, xs = np.nonzero(patches[0])
-        low, high = np.array([xs.min(), ys.min()]), np.array([xs.max(), ys.max()])
-        message = _NO_BOARD_MESSAGE
-        if _is_board_like(cells, patches[0]):
-            # Name the side on which the patch reaches the edge of the content.
-            first = np.array([x, y]) / _FINDER_CELL_PX
-            last = np.array([x + width, y + height]) / _FINDER_CELL_PX - 1
-            beyond = np.concatenate([first + 0.5 - low, high - last + 0.5])  # left, top, right, bottom
-            message = CUT_OFF_MESSAGES[int(beyond.argmax())] if (beyond > 0).any() else _UNCLEAR_GRID_MESSAGE
-        bounds = to_picture(np.stack([low - 0.5, high + 0.5]).astype(np.float64))
-        return _FinderResult(quads, _find_closeup(bounds, pyramid.width, pyramid.height), message)
-
 
 def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _ScoredGrid | None:
     """Return the grid with the higher score. None is worse than any grid; equal scores give `one`."""
     return max((grid for grid in (one, other) if grid is not None), key=lambda grid: grid.score, default=None)
-
-
-def _is_board_like(cells: NDArray[np.float32], patch: Image) -> bool:
-    """Return True if `patch`, a region of grid cells, is probably a board: it has high probabilities and four sides."""
-    grid_p = float((1 / (1 + np.exp(-cells[3][patch > 0]))).mean())
-    best_corner_p = float(1 / (1 + np.exp(-cells[0].max())))
-    return (
-        grid_p > _CONFIG.min_grid_confidence
-        and best_corner_p > _CONFIG.min_corner_confidence
-        and intersection_over_union(fit_quad_to_patch(patch), patch) > _CONFIG.min_quad_iou
-    )
-
-
-def _find_closeup(bounds: Floats, width: int, height: int) -> Box | None:
-    """Return the close-up crop around the bounding box `bounds` `(2, 2)` px; None if the crop is too large or small."""
-    middle, half = bounds.mean(axis=0), np.ptp(bounds, axis=0).max() * _CONFIG.closeup_half_side_ratio
-    low = np.clip(np.floor(middle - half), 0, [width, height]).astype(int)
-    high = np.clip(np.ceil(middle + half), 0, [width, height]).astype(int)
-    if (high - low).max() > _CONFIG.max_closeup_share * max(width, height) or (high - low).min() < FINDER_SIDE_PX // 8:
-        return None
-    return int(low[0]), int(low[1]), int(high[0]), int(high[1])
 
 
 def _compute_side_ratio(corners: Floats) -> float:

@@ -5,17 +5,8 @@ of tiles (`LetterNet`). Their predictions are then combined (`fusion`).
 
 Orientation: the layout of the board has fourfold symmetry, so only the tiles show which way up it is. For each tile,
 the letter network predicts the log-probabilities of four rotations; the rotation with the highest sum over the tiles is
-taken. Letters that look the same when rotated (H, I, N, O, S, X, Z) contribute little. In unfamiliar typefaces, the
-predictions sometimes agree on a wrong rotation, nearly always upside down. So if many letters are doubtful and a sample
-of them is clearer upside down, the board is read both ways up, and the reading with the higher mean tile confidence is
-taken.
-
-Mirrored pictures: some webcams deliver mirrored pictures, whose letters are read with low confidence. If many tiles are
-doubtful and a sample of the letters is clearer in mirrored crops, the board is read again in the flipped picture; this
-reading is taken if it is much less doubtful. A small difference is no evidence: letters in an unfamiliar typeface are
-doubtful in both pictures. On 90 labelled photographs with five tiles or more, at least 6 % of the tiles are doubtful if
-the board is mirrored (median 40 %), and at most 12 % if it is not (95th percentile 4 %). The corners of a mirrored
-board are in the order of the upright board, which is anticlockwise in the picture.
+taken. Letters that look the same when rotated (H, I, N, O, S, X, Z) contribute little. `rereading` describes when a
+board is read again, the other way up or in the flipped picture.
 """
 
 from __future__ import annotations
@@ -29,10 +20,11 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image, estimate_board_pose, square_side
+from vision.recognition.alphabet import Alphabet, restrict_to_alphabet
 from vision.recognition.colour_comparison import measure_log_colours
 from vision.recognition.cut_squares import hide_cut_squares
 from vision.recognition.fusion import fuse_predictions
-from vision.recognition.letters import LETTER_CLASSES, Alphabet, LetterNet, TilePredictions, restrict_to_alphabet
+from vision.recognition.letters import LETTER_CLASSES, LetterNet, TilePredictions
 from vision.recognition.memory import RecalledBoard, TileTable
 from vision.recognition.missed_tiles import doubt_tile_coloured_squares
 from vision.recognition.shared_tiles import doubt_shared_tiles
@@ -64,7 +56,7 @@ class Orientation:
     """Number of tiles that were used for the estimate."""
 
 
-def combine_views(turns_logp: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+def average_rotations(turns_logp: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
     """Average the rotation predictions for crops rotated by 0 to 3 quarter turns; return `(n, 4)` log-probabilities.
 
     `turns_logp[k]` `(n, 4)` are the predictions for the n crops after k anticlockwise quarter turns: the
@@ -216,7 +208,7 @@ class SquareClassifier:
         return self._fuse(turned, orientation, table, tiles, corners)
 
     def may_be_mirrored(self, board: ClassifiedBoard, tiles: Collection[str]) -> bool:
-        """Return True if the picture is probably mirrored: some letters of `board` are clearer in mirrored crops.
+        """Return True if the picture may be mirrored: some letters of `board` are clearer in mirrored crops.
 
         The mirrored crops are read both ways up, because a mirrored board is often estimated to be upside down.
         """
@@ -225,14 +217,15 @@ class SquareClassifier:
         return self._measure_clarity([mirrored, _turn_crops(mirrored, 2)], tiles) > clarity
 
     def may_be_reversed(self, board: ClassifiedBoard, tiles: Collection[str]) -> bool:
-        """Return True if the board is probably upside down: some letters of `board` are clearer in turned crops."""
+        """Return True if the board may be upside down: some letters of `board` are clearer in turned crops."""
         crops, clarity = self._sample_letters(board)
         return self._measure_clarity([_turn_crops(crops, 2)], tiles) > clarity
 
     def _sample_letters(self, board: ClassifiedBoard) -> tuple[Image, float]:
         """Return the crops of a sample of the letters, and the sum of the probabilities of these letters."""
         letters_p = board.squares_p[:, :, :-1][:, :, LETTER_CLASSES].max(axis=2)
-        lettered = [cell for cell in find_likely_tiles(board.kinds_p) if letters_p[cell] == board.squares_p[cell].max()]
+        has_letter = letters_p >= board.squares_p.max(axis=2)
+        lettered = [cell for cell in find_likely_tiles(board.kinds_p) if has_letter[cell]]
         sample = [row * BOARD_SIZE + column for row, column in lettered[: _CONFIG.sample_count]]
         return board.views.cut_crops(sample), float(letters_p.ravel()[sample].sum())
 
@@ -313,14 +306,14 @@ class SquareClassifier:
         for the upright crops.
         """
         first, last = _CONFIG.first_voter_count, _CONFIG.first_voter_count + _CONFIG.extra_voter_count
-        by_turn = [self._letter_net.predict(cut_square_crops(squares.tops, []))] * 4
+        by_turn = [self._letter_net.predict_nothing()] * 4
         for cells, known_by_turn in ((voters[:first], known), (voters[first:last], {})):
             crops = cut_square_crops(squares.tops, cells)
             by_turn = [
                 predictions + (known_by_turn.get(turn) or self._letter_net.predict(_turn_crops(crops, turn)))
                 for turn, predictions in enumerate(by_turn)
             ]
-            orientation = estimate_orientation(combine_views([predictions.turns for predictions in by_turn]))
+            orientation = estimate_orientation(average_rotations([predictions.turns for predictions in by_turn]))
             if orientation.confidence >= _CONFIG.certain_orientation_p:
                 break
         return orientation, by_turn[orientation.quarter_turns]

@@ -16,9 +16,9 @@ from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
 from vision.recognition.views import cut_inner_halves
 
-_KINDS: Final = tuple(dict.fromkeys(load_layout().premiums))
-SQUARE_KINDS: Final = np.array([_KINDS.index(p) for p in load_layout().premiums])
-"""The kind of each of the 225 squares, as an index into `_KINDS`; the same after a quarter turn of the board."""
+_PREMIUMS: Final = tuple(dict.fromkeys(load_layout().premiums))
+SQUARE_PREMIUMS: Final = np.array([_PREMIUMS.index(p) for p in load_layout().premiums])
+"""The premium of each of the 225 squares, as an index into `_PREMIUMS`; the same after a quarter turn of the board."""
 _SQUARE_POSITIONS: Final = np.indices((BOARD_SIZE, BOARD_SIZE)).reshape(2, -1).T.astype(np.float64)
 _NEIGHBOUR_REACH_SQUARES: Final = 2.0
 """Distance, in squares, at which a neighbour has half of the maximum weight in the mean colour around a square."""
@@ -29,7 +29,7 @@ _NEIGHBOUR_WEIGHTS: Final = (
 )
 """Weights `(225, 225)` for the mean colour around a square: row = the square, column = its neighbour. 0 on the
 diagonal."""
-_SAME_KIND_WEIGHTS: Final = _NEIGHBOUR_WEIGHTS * (SQUARE_KINDS[:, None] == SQUARE_KINDS)
+_SAME_PREMIUM_WEIGHTS: Final = _NEIGHBOUR_WEIGHTS * (SQUARE_PREMIUMS[:, None] == SQUARE_PREMIUMS)
 """Weights as in `_NEIGHBOUR_WEIGHTS`, but 0 between squares of different kinds."""
 _MIN_SQUARES: Final = 4
 """Minimum number of tiles, or of empty squares of one kind, to estimate their colour."""
@@ -74,16 +74,16 @@ def compute_colour_log_ratio(
     """
     answer = np.zeros(BOARD_SIZE * BOARD_SIZE)
     laid = np.flatnonzero(tiles)
-    known = np.bincount(SQUARE_KINDS[empty], minlength=len(_KINDS)) >= _MIN_SQUARES
-    bare, here = np.flatnonzero(empty & known[SQUARE_KINDS]), np.flatnonzero(mask & known[SQUARE_KINDS])
+    known = np.bincount(SQUARE_PREMIUMS[empty], minlength=len(_PREMIUMS)) >= _MIN_SQUARES
+    bare, here = np.flatnonzero(empty & known[SQUARE_PREMIUMS]), np.flatnonzero(mask & known[SQUARE_PREMIUMS])
     if len(laid) < _MIN_SQUARES or not len(bare):
         return answer
     tile_spread = _colour_covariance(colours[laid] - average_nearby_colours(colours, laid, laid))
     # Pool the squares of all kinds: one kind alone has too few squares to estimate a covariance.
-    bare_spread = _colour_covariance(colours[bare] - average_nearby_colours(colours, bare, bare, _SAME_KIND_WEIGHTS))
+    bare_spread = _colour_covariance(colours[bare] - average_nearby_colours(colours, bare, bare, _SAME_PREMIUM_WEIGHTS))
     as_tile = log_likelihood(colours[here] - average_nearby_colours(colours, laid, here), tile_spread)
     as_bare = log_likelihood(
-        colours[here] - average_nearby_colours(colours, bare, here, _SAME_KIND_WEIGHTS), bare_spread
+        colours[here] - average_nearby_colours(colours, bare, here, _SAME_PREMIUM_WEIGHTS), bare_spread
     )
     # A colour that neither the tiles nor the empty squares have is rather that of a sticker on a blank.
     as_tile, as_bare = np.logaddexp(as_tile, _MARKED_TILE_NATS), np.logaddexp(as_bare, _STRANGE_SQUARE_NATS)

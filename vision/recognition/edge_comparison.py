@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from engine.board import Premium, load_layout
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
-from vision.recognition.colour_comparison import SQUARE_KINDS, average_nearby_colours, covariance, log_likelihood
+from vision.recognition.colour_comparison import SQUARE_PREMIUMS, average_nearby_colours, covariance, log_likelihood
 from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, split_squares
 
 _EDGE_OFFSETS_PX: Final = np.arange(-2, 2)
@@ -65,8 +65,8 @@ def compute_edge_log_ratio(
         for squares in (tiles, empty)
     ]
     for sides, side in product(next_to, range(4)):
-        for kind in np.unique(SQUARE_KINDS[mask & sides[:, side]]):
-            own = kind == SQUARE_KINDS
+        for kind in np.unique(SQUARE_PREMIUMS[mask & sides[:, side]]):
+            own = kind == SQUARE_PREMIUMS
             here = mask & own & sides[:, side]
             of_tiles, of_bare = (_select_edges(edges, which, sides, side) for which in (tiles, empty & own))
             if len(of_bare) < _MIN_SIDES:
@@ -94,8 +94,8 @@ def find_tile_rims(
     rims = _measure_rims(view) - light[:, None]
     to_tiles = np.abs(rims - np.median(rims[tiles], axis=(0, 1))).sum(axis=2)
     to_empty = np.full_like(to_tiles, np.inf)
-    for kind in np.unique(SQUARE_KINDS[mask]):
-        own = kind == SQUARE_KINDS
+    for kind in np.unique(SQUARE_PREMIUMS[mask]):
+        own = kind == SQUARE_PREMIUMS
         to_empty[own] = np.abs(rims[own] - np.median(rims[own & empty], axis=(0, 1))).sum(axis=2)
     is_like_tile = mask & ((2 * to_tiles < to_empty).sum(axis=1) >= _MIN_TILE_SIDES)
     return compute_edge_log_ratio(view, colours, empty, tiles, is_like_tile) >= _MIN_RIM_NATS

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
-from vision.recognition.colour_comparison import SQUARE_KINDS, compute_colour_log_ratio, measure_log_colours
+from vision.recognition.colour_comparison import SQUARE_PREMIUMS, compute_colour_log_ratio, measure_log_colours
 from vision.recognition.edge_comparison import compute_edge_log_ratio, find_neighbours, find_tile_rims
 from vision.recognition.glare import hide_under_glare
 from vision.recognition.letters import BLANK_CLASS, NO_TILE_CLASS
@@ -88,7 +88,7 @@ def fuse_predictions(
     )
     chances[evidence.squares, BLANK_CLASS], chances[evidence.squares, NO_TILE_CLASS] = blank, plain - blank
     _doubt_squares_with_rim(chances, board, colours)
-    hide_under_glare(chances, evidence.squares, board, SQUARE_KINDS)
+    hide_under_glare(chances, evidence.squares, board, SQUARE_PREMIUMS)
     return chances.reshape(BOARD_SIZE, BOARD_SIZE, -1)
 
 

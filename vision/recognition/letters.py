@@ -3,58 +3,30 @@
 The input of a small convolutional network is a grey crop of the top of each tile. Each crop is normalised separately,
 so that the colours of tile and letter have no effect.
 
-The letters А (Cyrillic), Α (Greek) and A (Latin) share one class of the network, called a letter shape. The alphabet of
-the tile set determines which letter a shape stands for.
+The network has one class for each letter shape (`alphabet`).
 """
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.reading import BLANK, EMPTY
 from vision.geometry import Floats, Image
 from vision.net import MODELS_DIR, Net
+from vision.recognition.alphabet import (
+    Alphabet,
+    build_alphabet_matrix,
+    letter_shape,
+    list_foreign_classes,
+    map_classes_to_tiles,
+    restrict_to_alphabet,
+)
 from vision.recognition.views import CROP_SIDE_PX, TilePoses
-
-Alphabet = NDArray[np.float32]
-"""Matrix `(classes, classes)` from `LetterNet.alphabet_matrix` that maps class probabilities to an alphabet."""
-
-_CYRILLIC: Final = zip("АВЕКМНОРСТХІ", "ABEKMHOPCTXI", strict=True)
-_GREEK: Final = zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧΓΠΦ", "ABEZHIKMNOPTYXГПФ", strict=True)
-_SHAPES: Final = dict([*_CYRILLIC, *_GREEK])
-_STROKED_TO_BASE: Final = {"Ł": "L", "Đ": "D", "Ø": "O", "Ґ": "Г"}
-"""Base letters of letters with a stroke: Unicode does not decompose these (normal form NFD)."""
-
-
-def letter_shape(tile: str) -> str:
-    """Return the shape of a tile: usually the tile itself, but `A` for the Cyrillic and Greek A, which look like it."""
-    return _SHAPES.get(tile, tile)
-
-
-def strip_accent(name: str) -> str:
-    """Return the letter shape of `name` without accent or stroke; a name of several characters is unchanged."""
-    return letter_shape(_STROKED_TO_BASE.get(name) or unicodedata.normalize("NFD", name)[0]) if len(name) == 1 else name
-
-
-def _is_latin_letter(name: str) -> bool:
-    """Return True if a class of the network is one of the letters A to Z."""
-    return len(name) == 1 and name.isascii() and name.isalpha()
-
-
-@lru_cache(maxsize=8)
-def map_classes_to_tiles(classes: tuple[str, ...], tiles: tuple[str, ...]) -> tuple[str, ...]:
-    """Return, for each of `classes` (letter shapes), the tile of this shape among `tiles`, or the class itself."""
-    tile_by_shape = {letter_shape(tile): tile for tile in tiles}
-    return tuple(tile_by_shape.get(name, name) for name in classes)
-
 
 LARGE_LETTERS_FILE: Final = "letters_large.onnx.gz"
 """File of the large network, compressed: its weights have few distinct values (`vision.training.weight_rounding`)."""
@@ -80,9 +52,6 @@ accurately."""
 _MIN_LETTER_PROBABILITY: Final = 0.5
 """Minimum probability that a crop shows a letter, for its predicted offset to be used: an empty square has no
 offset."""
-_FOREIGN_TILE_RATE: Final = 0.01
-"""Assumed share of the tiles that look like a foreign letter, a Latin letter outside the tile set, and really show it.
-The others show a letter of the set that looks like it."""
 SIMILARITY_KEY: Final = "similarity_weights"
 """Key of the network's metadata for the weights with which tiles are compared (`similarity_weights`)."""
 SIMILARITY_WEIGHTS: Final = (10.8, -0.2, -0.5)
@@ -194,10 +163,13 @@ class LetterNet:
 
     def predict(self, crops: Image) -> TilePredictions:
         """Run the network on grey crops `(n, 36, 36) uint8`."""
-        if not len(crops):
-            empty = (np.zeros((0, width), np.float32) for width in (len(self.classes), 4, 3, FEATURE_COUNT))
-            return TilePredictions(*empty)
-        return self.predict_normalised(normalise_contrast(crops))
+        return self.predict_normalised(normalise_contrast(crops)) if len(crops) else self.predict_nothing()
+
+    def predict_nothing(self) -> TilePredictions:
+        """Return the predictions for no crops, to which others can be added."""
+        return TilePredictions(
+            *(np.zeros((0, width), np.float32) for width in (len(self.classes), 4, 3, FEATURE_COUNT))
+        )
 
     def recentre_tiles(self, poses: TilePoses, predictions: TilePredictions) -> tuple[TilePoses, TilePredictions]:
         """Correct the crops of tiles that are off-centre or rotated, and run the network on the new crops.
@@ -227,18 +199,16 @@ class LetterNet:
         if not len(rows):
             return letters_logp
         reread_logp = letters_logp.copy()
-        shifted_logp = self.predict(_cut_shifted_crops(poses, rows)).letters.reshape(len(_SHIFTS_PX), len(rows), -1)
-        small_logp = np.concatenate([letters_logp[None, rows], shifted_logp]).mean(axis=0)
+        small_logp = _average_shifts(lambda crops: self.predict(crops).letters, poses, rows, letters_logp[rows])
         large_logp = self._predict_large(poses.cut_crops(rows))
         reread_logp[rows] = _mix_predictions(large_logp, small_logp)
-        still_unclear = _find_unclear_tiles(reread_logp[rows], alphabet)
-        has_letter = np.exp(reread_logp[rows[still_unclear], LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
-        still_unclear = still_unclear[has_letter]
-        if len(still_unclear):
-            shifted_logp = self._predict_large(_cut_shifted_crops(poses, rows[still_unclear]))
-            shifted_logp = shifted_logp.reshape(len(_SHIFTS_PX), len(still_unclear), -1)
-            large_logp = np.concatenate([large_logp[None, still_unclear], shifted_logp]).mean(axis=0)
-            reread_logp[rows[still_unclear]] = _mix_predictions(large_logp, small_logp[still_unclear])
+        # `places` are the positions in `rows` of the tiles that are still unclear.
+        places = _find_unclear_tiles(reread_logp[rows], alphabet)
+        has_letter = np.exp(reread_logp[rows[places], LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
+        places = places[has_letter]
+        if len(places):
+            large_logp = _average_shifts(self._predict_large, poses, rows[places], large_logp[places])
+            reread_logp[rows[places]] = _mix_predictions(large_logp, small_logp[places])
         return reread_logp
 
     def _predict_large(self, crops: Image) -> NDArray[np.float32]:
@@ -307,23 +277,15 @@ class LetterNet:
         return TilePredictions(_log_softmax(letters), _log_softmax(turns), pose_offsets, features)
 
     def alphabet_matrix(self, tiles: Collection[str]) -> Alphabet:
-        """Return the matrix `(classes, classes)` that maps class probabilities to the alphabet of a tile set.
-
-        - No tile, blank and the letters in `tiles` keep their probabilities.
-        - An accented letter counts as its base letter if `tiles` has no accented letter of that base: the accent is
-          then a dimple or dirt.
-        - A Latin letter whose base is not in `tiles` counts as any letter of `tiles`, with the weight
-          `_FOREIGN_TILE_RATE`. So a tile that clearly shows such a letter is a tile, but none of the letters is likely.
-        - Other letters are dropped.
-        """
-        return _build_alphabet_matrix(self.classes, frozenset(tiles))
+        """Return the matrix that maps class probabilities to the alphabet of a tile set (`build_alphabet_matrix`)."""
+        return build_alphabet_matrix(self.classes, frozenset(tiles))
 
     def measure_foreign_letters(self, letters_logp: NDArray[np.float32], tiles: Collection[str]) -> NDArray[np.float32]:
         """Return the probability that a tile shows a Latin letter or an accent that is not in `tiles`: `(n,)`.
 
         `letters_logp` `(n, classes)` are the log-probabilities of n tiles.
         """
-        foreign = _list_foreign_classes(self.classes, frozenset(tiles))
+        foreign = list_foreign_classes(self.classes, frozenset(tiles))
         return np.asarray(np.exp(letters_logp[:, foreign]).sum(axis=1), np.float32)
 
     def class_symbols(self, tiles: Collection[str]) -> tuple[str, ...]:
@@ -333,30 +295,6 @@ class LetterNet:
     def unsupported_tiles(self, tiles: Collection[str]) -> tuple[str, ...]:
         """Return the tiles among `tiles` for which the network has no class."""
         return tuple(sorted(t for t in tiles if letter_shape(t) not in self.classes))
-
-
-@lru_cache(maxsize=8)
-def _list_foreign_classes(classes: tuple[str, ...], tiles: frozenset[str]) -> list[int]:
-    """Return the indices of `classes` that are Latin letters, with or without an accent, but not in `tiles`."""
-    possible = set(map(letter_shape, tiles))
-    foreign = [name not in possible and _is_latin_letter(strip_accent(name)) for name in classes]
-    return np.flatnonzero(foreign).tolist()
-
-
-@lru_cache(maxsize=8)
-def _build_alphabet_matrix(classes: tuple[str, ...], tiles: frozenset[str]) -> Alphabet:
-    possible = {EMPTY, BLANK, *map(letter_shape, tiles)}
-    bases_with_accent = {strip_accent(name) for name in possible if strip_accent(name) != name}
-    alphabet = np.zeros((len(classes), len(classes)), np.float32)
-    is_letter = np.array([name in possible - {EMPTY, BLANK} for name in classes])
-    for row, name in enumerate(classes):
-        target = name if name in possible else strip_accent(name)
-        if target not in possible and _is_latin_letter(target):
-            alphabet[row, is_letter] = _FOREIGN_TILE_RATE / max(is_letter.sum(), 1)
-        elif target in possible.intersection(classes) and (target == name or target not in bases_with_accent):
-            alphabet[row, classes.index(target)] = 1
-    alphabet.flags.writeable = False  # cached: all callers share it
-    return alphabet
 
 
 def _find_unclear_tiles(letters_logp: NDArray[np.float32], alphabet: Alphabet) -> NDArray[np.intp]:
@@ -378,15 +316,23 @@ def _cut_shifted_crops(poses: TilePoses, rows: NDArray[np.intp]) -> Image:
     return poses.cut_crops(np.tile(rows, len(_SHIFTS_PX)), np.repeat(_SHIFTS_PX, len(rows), axis=0))
 
 
+def _average_shifts(
+    predict: Callable[[Image], NDArray[np.float32]],
+    poses: TilePoses,
+    rows: NDArray[np.intp],
+    unshifted_logp: NDArray[np.float32],
+) -> NDArray[np.float32]:
+    """Return the mean log-probabilities of the tiles `rows` over their crops and shifted crops, `(n, classes)`.
+
+    `predict` returns the log-probabilities for crops; `unshifted_logp` `(n, classes)` are those without a shift.
+    """
+    shifted_logp = predict(_cut_shifted_crops(poses, rows)).reshape(len(_SHIFTS_PX), len(rows), -1)
+    return np.asarray(np.concatenate([unshifted_logp[None], shifted_logp]).mean(axis=0), np.float32)
+
+
 def _mix_predictions(large_logp: NDArray[np.float32], small_logp: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the weighted mean of the log-probabilities of the large and the small network, `(n, classes)`."""
     return _log_softmax(_LARGE_NET_WEIGHT * large_logp + (1 - _LARGE_NET_WEIGHT) * small_logp)
-
-
-def restrict_to_alphabet(letters_logp: NDArray[np.float32], alphabet: Alphabet) -> NDArray[np.float64]:
-    """Convert log-probabilities `(n, classes)` to probabilities; letters outside `alphabet` get 0."""
-    letters_p = np.exp(letters_logp.astype(np.float64)) @ alphabet + 1e-9 * alphabet.any(axis=0)
-    return np.asarray(letters_p / letters_p.sum(axis=1, keepdims=True), np.float64)
 
 
 def _log_softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -39,8 +39,8 @@ from vision.tracking import BoardTracker
 MIN_SQUARE_PX: Final = 7.0
 """Minimum side of a square in pixels. A smaller board is not read, because no letter is legible."""
 MIN_LOCATION_CONFIDENCE: Final = 0.6
-"""Minimum confidence of a location. If the confidence from the colours is lower, it is replaced by the result of
-`measure_board_confidence`. If this result is lower as well, the reading has no board."""
+"""Minimum confidence of a location from a search. If the confidence from the colours is lower, it is replaced by the
+result of `measure_board_confidence`. If this result is lower as well, the reading has no board."""
 _EMPTY_SQUARE_PRIOR: Final = 0.8
 """Probability that a hidden square is empty: the share of empty squares in the middle of a game."""
 
@@ -148,9 +148,9 @@ class BoardReader:
             return PhotoReading(None, location.corners, (_describe_small_board(side),), times, location=detected)
 
         # Classify the squares of the board.
-        is_unsure = _is_unsure(location)
+        is_unsure = _is_unsure(location)  # before the squares raise the confidence
         location, classified = self._classify_located(
-            image, location, tiles, is_upright=corners is not None, recalled=recalled
+            image, location, tiles, is_unsure=is_unsure, is_upright=corners is not None, recalled=recalled
         )
 
         # Build the reading in the orientation in which the tiles are upright.
@@ -181,7 +181,7 @@ class BoardReader:
     ) -> tuple[BoardLocation, RecalledBoard | None]:
         """Return the location of the board and, if the board has not moved, its comparison with earlier pictures."""
         if corners is not None:
-            return _check_corners(corners), None
+            return _use_corners(corners), None
         if hint is None:
             return self._locator.locate(image), None
         recalled = hint.recall(image, tiles)
@@ -194,6 +194,7 @@ class BoardReader:
         location: BoardLocation,
         tiles: Collection[str],
         *,
+        is_unsure: bool,
         is_upright: bool,
         recalled: RecalledBoard | None,
     ) -> tuple[BoardLocation, ClassifiedBoard]:
@@ -203,8 +204,8 @@ class BoardReader:
         `BoardNotFoundError` if the grid does not look like a board.
         """
         classified = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
-        if _is_unsure(location):
-            location = _check_squares(location, classified)
+        if is_unsure:
+            location = _verify_board(location, classified)
         if recalled is not None:
             # The board is still in its place, so it is not mirrored: there is no memory of mirrored pictures.
             return location, classified
@@ -275,7 +276,7 @@ def _update_memory(
     )
 
 
-def _check_corners(corners: Floats) -> BoardLocation:
+def _use_corners(corners: Floats) -> BoardLocation:
     """Return the location for given corners. Raises ValueError unless the corners are a convex quad."""
     quad = as_quad(corners)
     if is_convex(quad):
@@ -296,7 +297,7 @@ def _describe_small_board(side: float) -> str:
     return make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}")
 
 
-def _check_squares(location: BoardLocation, classified: ClassifiedBoard) -> BoardLocation:
+def _verify_board(location: BoardLocation, classified: ClassifiedBoard) -> BoardLocation:
     """Return `location` with a confidence that takes the classification of the squares into account.
 
     Raises `BoardNotFoundError` if the grid does not look like a board.

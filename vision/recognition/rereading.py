@@ -1,6 +1,17 @@
 """Decide whether a board is read again, in the flipped picture or the other way up, and which reading is taken.
 
 The readings are compared by the confidences of their tiles: mirrored or turned letters are doubtful.
+
+Upside down: in unfamiliar typefaces, the predicted rotations of the tiles sometimes agree on a wrong one, nearly always
+upside down. So if some letters are doubtful and a sample of the letters is clearer upside down, the board is read both
+ways up, and the second reading is taken if its mean tile confidence is higher (`is_better_reversed`).
+
+Mirrored: some webcams deliver mirrored pictures. If some tiles are doubtful and a sample of the letters is clearer in
+mirrored crops, the board is read again in the flipped picture; this reading is taken if it is much less doubtful
+(`is_clearly_better`). A small difference is no evidence: letters in an unfamiliar typeface are doubtful in both
+pictures. On 90 labelled photographs with five tiles or more, at least 6 % of the tiles are doubtful if the board is
+mirrored (median 40 %), and at most 12 % if it is not (95th percentile 4 %). The corners of a mirrored board are in the
+order of the upright board, which is anticlockwise in the picture.
 """
 
 from __future__ import annotations

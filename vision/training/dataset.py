@@ -21,7 +21,7 @@ from engine.reading import BLANK, BOARD_SIZE, EMPTY
 from engine.tiles import load_tile_set, tile_set_names
 from vision.geometry import TILE_HEIGHT_SQUARES, Image, estimate_board_pose, project, rectify, square_side
 from vision.recognition import views
-from vision.recognition.letters import letter_shape
+from vision.recognition.alphabet import letter_shape
 from vision.recognition.views import BoardViews
 from vision.rendering.random_scene import random_scene
 from vision.rendering.scene import Scene

@@ -13,13 +13,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detection.locator import (
-    FINDER_SIDE_PX,
-    LATTICE_MARGIN_SQUARES,
-    LATTICE_PX_PER_SQUARE,
-    LATTICE_SIDE_PX,
-    standardise_colours,
-)
+from vision.detection.finder import FINDER_SIDE_PX
+from vision.detection.lighting import standardise_colours
+from vision.detection.locator import LATTICE_MARGIN_SQUARES, LATTICE_PX_PER_SQUARE, LATTICE_SIDE_PX
 from vision.geometry import Floats, Image, grid_corners, homography, project, rectify
 from vision.rendering.scene import Scene
 

@@ -14,7 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from vision.detection.locator import FINDER_SIDE_PX, LATTICE_SIDE_PX
+from vision.detection.finder import FINDER_SIDE_PX
+from vision.detection.locator import LATTICE_SIDE_PX
 from vision.training.checkpoints import Checkpoint
 from vision.training.detector_data import Array, DetectorScene, Rng, make_finder_sample, make_lattice_sample
 from vision.training.detector_networks import FinderNet, LatticeNet

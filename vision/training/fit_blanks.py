@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.geometry import Floats
+from vision.recognition.alphabet import restrict_to_alphabet
 from vision.recognition.fusion import collect_blank_evidence
-from vision.recognition.letters import LetterNet, restrict_to_alphabet
+from vision.recognition.letters import LetterNet
 from vision.recognition.squares import SquareNet, find_likely_tiles
 from vision.recognition.views import TilePoses
 from vision.training import dataset

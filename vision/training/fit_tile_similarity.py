@@ -20,12 +20,11 @@ import numpy as np
 
 from vision.geometry import Floats
 from vision.net import MODELS_DIR
+from vision.recognition.alphabet import letter_shape, restrict_to_alphabet
 from vision.recognition.letters import (
     LETTER_CLASSES,
     SIMILARITY_KEY,
     LetterNet,
-    letter_shape,
-    restrict_to_alphabet,
 )
 from vision.recognition.similarity import (
     compute_letter_evidence,

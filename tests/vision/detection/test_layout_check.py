@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vision.detection.layout_check import compare_with_layout, fit_layout_shifts, layout_kinds, measure_lab_colours
+from vision.detection.layout_check import compare_with_layout, fit_layout_shifts, layout_premiums, measure_lab_colours
 from vision.geometry import Floats, Image
 
 COLOURS = np.array([[60, 90, 20], [220, 170, 90], [160, 60, 20], [150, 150, 240], [40, 30, 200]], np.uint8)
@@ -17,7 +17,7 @@ COLOURS = np.array([[60, 90, 20], [220, 170, 90], [160, 60, 20], [150, 150, 240]
 def board(seed: int, tiles: int, margin: int = 0) -> Image:
     """A board in plain colours, 8 pixels a square, with `tiles` ivory squares, uneven light and a dark frame."""
     rng = np.random.default_rng(seed)
-    squares = COLOURS[layout_kinds()].reshape(225, 3)
+    squares = COLOURS[layout_premiums()].reshape(225, 3)
     squares[rng.permutation(225)[:tiles]] = (190, 225, 235)
     picture = squares.reshape(15, 15, 3).repeat(8, 0).repeat(8, 1)
     rim = 8 * margin
@@ -32,11 +32,11 @@ def colours(picture: Image) -> Floats:
 
 
 def test_the_layout_has_the_numbers_of_premium_squares_of_the_rules() -> None:
-    assert np.bincount(layout_kinds().ravel()).tolist() == [164, 24, 12, 17, 8]
+    assert np.bincount(layout_premiums().ravel()).tolist() == [164, 24, 12, 17, 8]
 
 
 def test_the_layout_is_the_same_from_every_side() -> None:
-    kinds = layout_kinds()
+    kinds = layout_premiums()
     assert (kinds == kinds.T).all() and (kinds == kinds[::-1]).all()
 
 
@@ -74,8 +74,8 @@ def test_squares_under_tiles_are_distinguished_from_empty_ones() -> None:
     picture = board(11, 40)
     covered = (
         (picture.reshape(15, 8, 15, 8, 3)[:, 4, :, 4, 2].astype(int) > 160)
-        & (layout_kinds() != 4)
-        & (layout_kinds() != 3)
+        & (layout_premiums() != 4)
+        & (layout_premiums() != 3)
     )
     bare = fit_layout_shifts(colours(picture), 0)[0].uncovered
     assert not (bare & covered).any()

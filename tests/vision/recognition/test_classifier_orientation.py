@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
-from vision.recognition.classifier import SquareClassifier, combine_views, estimate_orientation
+from vision.recognition.classifier import SquareClassifier, average_rotations, estimate_orientation
 from vision.recognition.squares import SquareNet
 from vision.rendering.simulated_table import SimulatedTable
 
@@ -46,7 +46,7 @@ def test_tiles_that_contradict_each_other_leave_doubt() -> None:
 @pytest.mark.parametrize("turn", range(4))
 def test_looks_from_all_sides_agree_on_the_turn_of_the_tile_itself(turn: int) -> None:
     ways = [votes(tuple(np.roll([0.97, 0.01, 0.01, 0.01], turn - k))) for k in range(4)]
-    assert combine_views(ways)[0] == pytest.approx(ways[0][0])
+    assert average_rotations(ways)[0] == pytest.approx(ways[0][0])
 
 
 def test_letters_that_pass_for_others_upside_down_are_known_from_the_other_side() -> None:
@@ -54,7 +54,7 @@ def test_letters_that_pass_for_others_upside_down_are_known_from_the_other_side(
     tiles = 6
     ways = [votes(*[way] * tiles) for way in (upside_down, (0.1, 0.4, 0.1, 0.4), right_way_up, (0.1, 0.4, 0.1, 0.4))]
     assert estimate_orientation(ways[0]).quarter_turns == 0
-    assert estimate_orientation(combine_views(ways)).quarter_turns == 2
+    assert estimate_orientation(average_rotations(ways)).quarter_turns == 2
 
 
 def test_many_tiles_of_one_mind_are_not_as_many_opinions() -> None:

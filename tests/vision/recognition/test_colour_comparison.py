@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.recognition.colour_comparison import SQUARE_KINDS, compute_colour_log_ratio, measure_log_colours
+from vision.recognition.colour_comparison import SQUARE_PREMIUMS, compute_colour_log_ratio, measure_log_colours
 from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 RNG = np.random.default_rng(0)
@@ -15,7 +15,7 @@ TILE = np.array([130.0, 165.0, 185.0])
 
 def colours(tiles: np.ndarray, dimmed: bool = False) -> np.ndarray:
     """Colours of a board with these tiles, as logarithms, perhaps in a light that falls off to one side."""
-    seen = GROUND[SQUARE_KINDS].copy()
+    seen = GROUND[SQUARE_PREMIUMS].copy()
     seen[tiles] = TILE
     if dimmed:
         seen *= np.linspace(1.0, 0.4, 225)[:, None]
@@ -55,7 +55,7 @@ def test_evidence_is_zero_without_tiles() -> None:
 def test_a_kind_of_which_too_few_squares_are_bare_is_not_spoken_of() -> None:
     tiles = np.zeros(225, bool)
     tiles[100:111] = True
-    tiles[(SQUARE_KINDS[0] == SQUARE_KINDS)] = True  # the corners' kind
+    tiles[(SQUARE_PREMIUMS[0] == SQUARE_PREMIUMS)] = True  # the corners' kind
     asked = np.zeros(225, bool)
     asked[[0, 130]] = True
     likely = compute_colour_log_ratio(colours(tiles), ~tiles & ~asked, tiles & ~asked, asked)

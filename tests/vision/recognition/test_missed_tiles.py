@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from engine.board import CENTRE
 from engine.tiles import load_tile_set
 from vision.geometry import Image
-from vision.recognition.colour_comparison import SQUARE_KINDS, measure_log_colours
+from vision.recognition.colour_comparison import SQUARE_PREMIUMS, measure_log_colours
 from vision.recognition.missed_tiles import doubt_tile_coloured_squares
 from vision.recognition.reader import BoardReader
 from vision.recognition.views import TILE_KIND, VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
@@ -78,7 +78,7 @@ def test_tile_that_looks_like_a_premium_square_is_read(tiles: Mapping[tuple[int,
 
 def draw_view(tiles: NDArray[np.bool_], colour: Colour) -> Image:
     """Draw a rectified board of flat colours: red tiles, and one square, the centre, in `colour`."""
-    squares = np.array([WHITE, *GREYS.values()], np.uint8)[SQUARE_KINDS]
+    squares = np.array([WHITE, *GREYS.values()], np.uint8)[SQUARE_PREMIUMS]
     squares[tiles], squares[CENTRE] = RED, colour
     grid = np.kron(squares.reshape(15, 15, 3), np.ones((VIEW_PX_PER_SQUARE, VIEW_PX_PER_SQUARE, 1), np.uint8))
     edge = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE

@@ -14,7 +14,8 @@ from engine.tiles import load_tile_set, tile_set_names
 from tests.support.fixed_locator import FixedLocator
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from vision.photo import load_photo
-from vision.recognition.letters import LetterNet, letter_shape
+from vision.recognition.alphabet import letter_shape
+from vision.recognition.letters import LetterNet
 from vision.recognition.problems import FOREIGN_TILES
 from vision.recognition.reader import BoardReader, PhotoReading
 from vision.rendering.simulated_table import SimulatedTable

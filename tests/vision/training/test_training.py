@@ -14,7 +14,7 @@ from engine.reading import BLANK, BOARD_SIZE, EMPTY
 from engine.tiles import load_tile_set, tile_set_names
 from vision.net import ModelError, Net
 from vision.recognition import letters, views
-from vision.recognition.letters import letter_shape
+from vision.recognition.alphabet import letter_shape
 from vision.rendering.scene import Scene, compose_scene
 from vision.rendering.simulated_table import SimulatedTable
 from vision.rendering.tile_art import PlacedTile
