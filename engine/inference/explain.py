@@ -66,7 +66,8 @@ class Explanation:
     are in doubt:
 
     - `leftover_squares`: squares with tiles that belong to no play. `status` says why they are not a legal play.
-    - `missing_squares`: squares of old tiles that are clearly read as empty.
+    - `missing_squares`: squares of old tiles that are clearly read as empty. If the reading shows another board, they
+      are all squares of old tiles that are read as something else.
     - `misread_squares`: squares of old tiles that are clearly read as another tile.
     - `moved_tiles`: pairs of the old and the new square of an old tile. (Rule 5 forbids removing, exchanging and
       moving old tiles.)
@@ -110,7 +111,8 @@ class Doubt(Enum):
 class InferenceQuestion:
     """A question to the players about the explanations of a reading.
 
-    `doubt` is the reason for the question, and `squares` are the squares that are in doubt.
+    `doubt` is the most urgent reason for the question. `squares` are all squares that are in doubt, also for other
+    reasons; empty if only the events are in doubt.
     """
 
     doubt: Doubt
@@ -187,7 +189,7 @@ def infer_play(
 
 
 def _build_evidence(game: Game, reading: BoardReading, history: ReadingHistory) -> Evidence:
-    """Return the evidence of a reading; `history` is that before the reading."""
+    """Return the evidence of a reading; `history` is the history before it."""
     false_readings = history.find_false_readings(game, reading)
     # A tile that the last reading showed, but that was taken for a false reading, counts as missed.
     probably_real = history.false_readings.keys() - false_readings.keys()
@@ -233,6 +235,7 @@ def _explain_hypotheses(before: Game, ranked: Sequence[Hypothesis], evidence: Ev
 
 
 def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence, probability: float) -> Explanation:
+    """Return the explanation for a hypothesis: its events, and the squares that contradict them or are in doubt."""
     squares, board = evidence.reading.squares, hypothesis.board
     changed = set(before.board.differences(board))
     # Hidden squares show nothing, and the question about a moved tile names both of its squares.
@@ -330,11 +333,11 @@ def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, b
     """Return the history for the next call; on squares whose tile changed, it begins with this reading."""
     after = best.game.board
     changed = set(before.board.differences(after))
-    begun = EMPTY_HISTORY.with_reading(evidence.reading, Board(), changed)
+    restarted = EMPTY_HISTORY.with_reading(evidence.reading, Board(), changed)
     unchanged = {square: values for square, values in history.log_likelihoods.items() if square not in changed}
     # The tile on a hidden square is a guess.
-    guessed = {square: {face_of(tile): NO_EVIDENCE} for square in begun.hidden_squares if (tile := after[square])}
-    log_likelihoods = {**unchanged, **begun.log_likelihoods, **guessed}
+    guessed = {square: {face_of(tile): NO_EVIDENCE} for square in restarted.hidden_squares if (tile := after[square])}
+    log_likelihoods = {**unchanged, **restarted.log_likelihoods, **guessed}
     return replace(history, log_likelihoods=log_likelihoods).with_false_readings(evidence, after)
 
 

@@ -193,8 +193,7 @@ class _PlayCandidate(NamedTuple):
 def _find_candidate_plays(base: Hypothesis, allow_overlooked: bool) -> Iterator[_PlayCandidate]:
     """Yield the possible plays of the player to move, after the plays of `base`."""
     game, evidence = base.game, base.evidence
-    is_first = not filter_plays(base.events)
-    log_prior = 0.0 if is_first else TWO_PLAYS_LOG_PRIOR
+    turn_log_prior = TWO_PLAYS_LOG_PRIOR if filter_plays(base.events) else 0.0
     if game.is_over or base.uncleared_board is not None:
         return
     square_sets = nsmallest(
@@ -206,10 +205,9 @@ def _find_candidate_plays(base: Hypothesis, allow_overlooked: bool) -> Iterator[
     for squares in square_sets:
         for lettering in find_letterings(evidence, squares, stock):
             play = Play.from_tiles(dict(zip(squares, lettering.tiles, strict=True)))
-            play_log_prior = log_prior + lettering.log_prior
-            play_log_prior += _repeated_play_log_prior(base, play) + _early_tile_correction(base, play)
-            gain = play_log_prior + _log_likelihood_gain(base, play)
-            yield _PlayCandidate(base, play, play_log_prior, gain)
+            log_prior = turn_log_prior + lettering.log_prior
+            log_prior += _repeated_play_log_prior(base, play) + _early_tile_correction(base, play)
+            yield _PlayCandidate(base, play, log_prior, gain=log_prior + _log_likelihood_gain(base, play))
 
 
 def _early_tile_correction(base: Hypothesis, play: Play) -> float:
