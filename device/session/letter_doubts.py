@@ -12,6 +12,7 @@ from msgspec import Meta
 from device.session.snapshot import TurnView
 from device.session.turns.decision import Decision
 from device.storage.errors import log_store_errors
+from device.storage.game_log import GameLog
 from device.storage.notes import load_note
 from device.storage.store import TABLE_NOTES, GameStore
 from engine.board import Square, parse_square, square_name
@@ -22,40 +23,45 @@ from engine.reading import BoardReading
 from engine.validation.findings import MIN_LETTER_CONFIDENCE, find_doubtful_squares
 
 DOUBTFUL_LETTERS_NOTE = "doubtful-letters"
-"""Name of the table's note that contains the doubtful letters of one game, as a JSON object."""
+"""Name of the game's note that contains its doubtful letters, as a JSON object."""
 
 _SquareName = Annotated[str, Meta(pattern="^[A-O](1[0-5]|[1-9])$")]
 
 
-class _StoredLetters(msgspec.Struct, frozen=True):
-    """Contents of the note: the number of the game, and the faces of its doubtful letters by square (`H8`)."""
+class _StoredLetters(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Contents of the note: the faces of the doubtful letters by square (`H8`).
 
-    game: int
+    `game` is the number of the game. Earlier programs wrote it, because their note was one of the table.
+    """
+
     letters: dict[_SquareName, str]
+    game: int = 0
 
 
 class LetterDoubts:
     """The letters of the current game whose confidence was below `MIN_LETTER_CONFIDENCE` when they were placed.
 
     Such a letter counts without a question, because nearly all of these letters are right. It is marked until a later
-    reading or a player confirms it. The letters are stored in a note of the table, so they survive a restart.
+    reading or a player confirms it. The letters are stored in a note of the game, so they survive a restart.
     """
 
     def __init__(self, store: GameStore) -> None:
         self._store = store
-        self._game: int | None = None
+        self._log: GameLog | None = None
         self._faces: dict[Square, str] = {}
 
-    def start_game(self, number: int) -> None:
-        """Continue with the letters of the game `number` in the store; do nothing if it is already the current game."""
-        if number != self._game:
-            self._game, self._faces = number, self._load(number)
+    def start_game(self, log: GameLog) -> None:
+        """Continue with the letters of a game in the store; do nothing if it is already the current game."""
+        if log is not self._log:
+            self._log, self._faces = log, self._load(log.number)
 
     def _load(self, number: int) -> dict[Square, str]:
         warning = "the doubtful letters of the game are not known"
-        note = load_note(self._store, TABLE_NOTES, DOUBTFUL_LETTERS_NOTE, _StoredLetters, warning)
-        if note is None or note.game != number:
-            return {}
+        note = load_note(self._store, number, DOUBTFUL_LETTERS_NOTE, _StoredLetters, warning)
+        if note is None:
+            note = load_note(self._store, TABLE_NOTES, DOUBTFUL_LETTERS_NOTE, _StoredLetters, warning)
+            if note is None or note.game != number:
+                return {}
         return {parse_square(name): face for name, face in note.letters.items()}
 
     def add_turn(self, game: Game, decision: Decision, reading: BoardReading) -> None:
@@ -81,13 +87,13 @@ class LetterDoubts:
         self._replace({square: face for square, face in self._faces.items() if square not in confirmed})
 
     def _replace(self, faces: dict[Square, str]) -> None:
-        if faces == self._faces:
+        if faces == self._faces or self._log is None:
             return
         self._faces = faces
         letters = {square_name(square): face for square, face in faces.items()}
         with log_store_errors("the doubtful letters are not kept"):
-            note = msgspec.json.encode(_StoredLetters(self._game or 0, letters)).decode()
-            self._store.save_note(TABLE_NOTES, DOUBTFUL_LETTERS_NOTE, note)
+            note = msgspec.json.encode(_StoredLetters(letters)).decode()
+            self._store.save_note(self._log.number, DOUBTFUL_LETTERS_NOTE, note)
 
     def mark_turns(self, game: Game, views: Sequence[TurnView]) -> tuple[TurnView, ...]:
         """Return the views of the turns of `game` with the squares of their doubtful letters."""

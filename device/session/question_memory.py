@@ -70,7 +70,7 @@ class QuestionMemory:
 
     def start_game(self, log: GameLog) -> None:
         """Forget the squares of the previous game's questions, and collect those of the game `log` from its events."""
-        self.doubts.start_game(log.number)
+        self.doubts.start_game(log)
         history = self.history.for_new_game()
         if self._saved is None or self._saved[0] != log.number:
             history = self._load_last_press(log.number, history)

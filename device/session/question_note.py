@@ -24,37 +24,41 @@ from engine.validation.deferred_questions import defer_question
 _log = logging.getLogger(__name__)
 
 OPEN_QUESTION_NOTE = "open-question"
-"""Name of the table's note that contains the open question; its text is empty while no question is open."""
+"""Name of the game's note that contains the open question; its text is empty while no question is open."""
 
 
 class _StoredQuestion(msgspec.Struct, omit_defaults=True):
     """Contents of the note with the open question.
 
-    - `moment`: the version of the game.
+    - `length`: the number of events in the log of the game.
     - `events`: the events that defer the question; empty if it cannot be deferred.
     - `question` and `answer`: the text of the question, and that of the answer in effect (empty if nothing is
       recorded).
     - `crop`: JPEG data of the question's picture.
     - `is_challenge`: True if the players were to decide a challenge; otherwise they had ended a turn.
+    - `moment`: the version of the game. Earlier programs wrote it in place of `length`, into a note of the table.
     """
 
-    moment: str
     question: Any
     answer: Any
+    length: int = 0
+    moment: str = ""
     events: list[dict[str, Any]] = []
     crop: bytes = b""
     is_challenge: bool = False
 
 
 class QuestionNote:
-    """The note with the open question; errors of the store are only logged.
+    """The note of the current game with its open question; errors of the store are only logged.
 
-    The note contains the texts of the question and, if the question can be deferred, the events that defer it.
+    The note contains the texts of the question and, if the question can be deferred, the events that defer it. It does
+    not contain the number of the game: a rescue, or a file that can be written again, may give it another one.
     """
 
     def __init__(self, store: GameStore) -> None:
         self._store = store
-        self._saved: str | None = None
+        self._saved: tuple[int, str] | None = None
+        """The number of the game and the text of the note that was written last."""
 
     def save(self, log: GameLog, open_question: OpenQuestion | None, pictures: PictureBuffer) -> None:
         """Write the open question, or an empty text if there is none. An unchanged note is not written again.
@@ -62,11 +66,14 @@ class QuestionNote:
         A deferred question that is shown again is not written, because it is in the log.
         """
         text = "" if open_question is None or open_question.deferred else _encode_question(log, open_question, pictures)
-        if text == self._saved:
+        before, note = self._saved, (log.number, text)
+        if note == before:
             return
         with log_store_errors("the open question is not kept"):
-            self._store.save_note(TABLE_NOTES, OPEN_QUESTION_NOTE, text)
-            self._saved = text
+            if before is not None and before[0] != log.number and before[1]:  # an undo may go back to this game
+                self._store.save_note(before[0], OPEN_QUESTION_NOTE, "")
+            self._store.save_note(log.number, OPEN_QUESTION_NOTE, text)
+            self._saved = note
 
     def restore(self, log: GameLog, pictures: PictureBuffer) -> tuple[Notice, ...]:
         """Defer the question that was open when the program stopped, or return a notice if it cannot be deferred.
@@ -74,9 +81,8 @@ class QuestionNote:
         Nothing is done if the log has changed since the note was written: the question may already be deferred.
         """
         try:
-            self._saved = text = self._store.read_note(TABLE_NOTES, OPEN_QUESTION_NOTE)
-            stored = msgspec.json.decode(text, type=_StoredQuestion) if text else None
-            if stored is None or stored.moment != str(Moment(log.number, log.length)):
+            stored = self._load(log)
+            if stored is None:
                 return ()
             question, answer = read_message(stored.question), read_message(stored.answer)
             if not stored.events:
@@ -91,6 +97,19 @@ class QuestionNote:
             _log.warning("the question before the restart is not known: %s", error)
             return ()
         return (make_notice("not-saved", save_error, trouble=Trouble.STORE),) if save_error else ()
+
+    def _load(self, log: GameLog) -> _StoredQuestion | None:
+        """Return the question that was open after the last event of the log; None if there was none.
+
+        Raises `StoreError`, `msgspec.MsgspecError`.
+        """
+        text = self._store.read_note(log.number, OPEN_QUESTION_NOTE)
+        if text is not None:
+            stored = msgspec.json.decode(text, type=_StoredQuestion) if text else None
+            return stored if stored is not None and stored.length == log.length else None
+        text = self._store.read_note(TABLE_NOTES, OPEN_QUESTION_NOTE)  # as earlier programs wrote it
+        stored = msgspec.json.decode(text, type=_StoredQuestion) if text else None
+        return stored if stored is not None and stored.moment == str(Moment(log.number, log.length)) else None
 
 
 def make_deferral(log: GameLog, open_question: OpenQuestion, *, keep: int = 0) -> tuple[Event, ...]:
@@ -108,7 +127,7 @@ def make_deferral(log: GameLog, open_question: OpenQuestion, *, keep: int = 0) -
 def _encode_question(log: GameLog, open_question: OpenQuestion, pictures: PictureBuffer) -> str:
     question = open_question.question
     stored = _StoredQuestion(
-        moment=str(Moment(log.number, log.length)),
+        length=log.length,
         question=write_message(question.text),
         answer=write_message(question.answers[question.chosen]) if open_question.is_answer_recorded else "",
         events=[to_json(event) for event in make_deferral(log, open_question)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from device.session.commands.games import Redo, ResumeGame, StartGame, Undo
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
+from device.storage.recovery import copy_games, open_damaged
 from device.storage.store import TABLE_NOTES, GameStore
 from engine.reading import BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, rows
@@ -83,6 +85,27 @@ def play_before_a_restart(table: TextTable, path: Path, read: SquareReading) -> 
 def test_mark_survives_a_restart(table: TextTable, path: Path) -> None:
     play_before_a_restart(table, path, DOUBT)
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        state = session.submit(ResumeGame()).result(PATIENCE_S)
+    assert state.turns[0].doubtful == ("G8",)
+
+
+def test_mark_survives_a_rescue_with_other_numbers(table: TextTable, tmp_path: Path) -> None:
+    """The rescue leaves out the first game, which was deleted."""
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, None) as session:
+        for _ in range(2):
+            session.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
+        take_turn(session, table, DOUBT, HORN)
+    with GameStore(tmp_path / "rescued.db") as rescued, TableSession(table, table, rescued, None) as session:
+        with closing(open_damaged(tmp_path / "games.db")) as damaged:
+            copy_games(damaged, rescued)
+        state = session.submit(ResumeGame()).result(PATIENCE_S)
+    assert state.game == 1 and state.turns[0].doubtful == ("G8",)
+
+
+def test_mark_in_a_note_of_an_earlier_program_survives_a_restart(table: TextTable, path: Path) -> None:
+    play_before_a_restart(table, path, CERTAIN)
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        store.save_note(TABLE_NOTES, "doubtful-letters", '{"game": 1, "letters": {"G8": "O"}}')
         state = session.submit(ResumeGame()).result(PATIENCE_S)
     assert state.turns[0].doubtful == ("G8",)
 

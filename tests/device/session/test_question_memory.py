@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,8 @@ from device.session.commands.turns import ChallengePlay, EndTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
-from device.storage.store import GameStore
+from device.storage.recovery import copy_games, open_damaged
+from device.storage.store import TABLE_NOTES, GameStore
 from engine.board import parse_square
 from engine.messages import values_of
 from engine.reading import BoardReading, SquareReading
@@ -147,6 +150,49 @@ def test_question_without_an_answer_is_deferred_by_a_power_cut(table: TextTable,
             assert get_words(restarted.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == ["HORN"]
             restarted.submit(Undo()).result(PATIENCE_S)
             assert not restarted.submit(Undo()).result(PATIENCE_S).turns, "the question and its turn are one press"
+
+
+def test_question_without_an_answer_is_deferred_after_a_rescue_with_other_numbers(
+    table: TextTable, tmp_path: Path
+) -> None:
+    """The rescue leaves out the first game, which was deleted."""
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        for _ in range(2):
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        assert play_in_doubt(session, table, HARN).game == 2
+        cut_power(store, tmp_path / "cut.db").close()
+    with GameStore(tmp_path / "rescued.db") as rescued, TableSession(table, table, rescued, WORDS) as restarted:
+        with closing(open_damaged(tmp_path / "cut.db")) as damaged:
+            copy_games(damaged, rescued)
+        state = restarted.submit(ResumeGame()).result(PATIENCE_S)
+        assert state.game == 1 and get_words(state) == ["HARN?"] and len(state.open_questions) == 1
+
+
+def test_question_in_a_note_of_an_earlier_program_is_deferred_after_a_power_cut(
+    table: TextTable, tmp_path: Path
+) -> None:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        moment = play_in_doubt(session, table, HARN).moment
+        cut_power(store, tmp_path / "cut.db").close()
+    note = f"json_set(json_remove(text, '$.length'), '$.moment', '{moment}')"
+    with closing(sqlite3.connect(tmp_path / "cut.db")) as db, db:
+        ((text,),) = db.execute(f"SELECT {note} FROM note WHERE name = 'open-question'").fetchall()
+        db.execute("DELETE FROM note WHERE name = 'open-question'")
+    with GameStore(tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
+        cut.save_note(TABLE_NOTES, "open-question", text)
+        assert get_words(restarted.submit(ResumeGame()).result(PATIENCE_S)) == ["HARN?"]
+
+
+def test_question_of_a_turn_that_was_not_recorded_is_not_shown_again_after_a_new_game(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    table.lay(HORN, FARM)
+    assert playing.submit(EndTurn(), seat=0).result(PATIENCE_S).question
+    assert playing.submit(StartGame(STARTED)).result(PATIENCE_S).notices
+    notices = playing.submit(Undo()).result(PATIENCE_S).notices
+    assert [notice.key for notice in notices] == ["game-before"]
 
 
 def test_answered_question_does_not_come_back_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
