@@ -6,6 +6,7 @@ neural network.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -84,6 +85,14 @@ class CameraMonitor:
         self._was_at_rest = False
         self._last_rest_thumbnail: npt.NDArray[np.float32] | None = None
         self._last_scene_thumbnail: npt.NDArray[np.float32] | None = None
+        self._is_scene_forgotten = threading.Event()
+
+    def forget_scene(self) -> None:
+        """Pass the board to the client again as a new scene when it is at rest, even if nothing has changed.
+
+        May be called on any thread.
+        """
+        self._is_scene_forgotten.set()
 
     def check_camera(self) -> float | None:
         """Check the camera once; return the seconds until the next check, or None if the camera is not live."""
@@ -127,6 +136,10 @@ class CameraMonitor:
 
     def _detect_rest(self, preview: Frame) -> None:
         """Detect motion and rest in a preview, and notify the client."""
+        if self._is_scene_forgotten.is_set():
+            self._is_scene_forgotten.clear()
+            self._rest_detector, self._was_at_rest = RestDetector(MIN_REST_S), False
+            self._still = self._last_scene_thumbnail = self._last_rest_thumbnail = None
         was_at_rest, self._was_at_rest = self._was_at_rest, self._rest_detector.update(preview.image, preview.time)
         if self._was_at_rest is not was_at_rest:
             self._client.handle_motion(not self._was_at_rest)

@@ -79,8 +79,9 @@ class BackgroundWork(MonitorClient):
             )
         self.camera_notice: Notice | None = None
         """The notice about a fault of the camera, or None."""
+        self._camera_monitor = CameraMonitor(camera, self, clock)
         self._tasks = (
-            PeriodicTask("watch", CameraMonitor(camera, self, clock).check_camera, closing),
+            PeriodicTask("watch", self._camera_monitor.check_camera, closing),
             PeriodicTask("clock", self._save_clock, closing),
             PeriodicTask("saving", self._retry_save, closing),
             PeriodicTask("learning", self._learn_turns, closing),
@@ -103,9 +104,13 @@ class BackgroundWork(MonitorClient):
             self._turns_to_learn.append((turn, str(self._controller.log.number), game))
 
     def discard_pictures(self) -> None:
-        """Discard the pictures of the previous game: key frames, the capture in advance, and turns to learn from."""
+        """Discard the pictures of the previous game: key frames, the capture in advance, and turns to learn from.
+
+        A board at rest is read again: the players may have placed the first word before they started the game.
+        """
         self.key_frames.clear()
         self.advance_reader.discard()
+        self._camera_monitor.forget_scene()
         self.discard_turns_to_learn()
 
     def discard_turns_to_learn(self) -> None:

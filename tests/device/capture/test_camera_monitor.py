@@ -249,3 +249,10 @@ def test_board_is_a_scene_again_after_a_fault(scene: Scene) -> None:
     scene.fault = None
     scene.run(5.0)
     assert len(scene.scenes) == 1 and scene.rests == []
+
+
+def test_board_at_rest_is_a_scene_again_after_the_scene_was_forgotten(scene: Scene) -> None:
+    scene.scenes.clear()
+    scene.watch.forget_scene()
+    scene.run(5.0)
+    assert len(scene.scenes) == 1 and len(scene.rests) == 1

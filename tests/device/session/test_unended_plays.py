@@ -97,6 +97,33 @@ def test_next_game_after_an_unended_play_counts_the_play(table: SteppedTable) ->
     assert list_turns(table) == [(0, "play")]
 
 
+def test_pass_after_a_first_word_that_was_placed_before_a_new_game_is_one_of_the_next_player(
+    table: SteppedTable,
+) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    lay_and_wait(table)
+    lay_and_wait(table, FARM)
+    table.submit(PlayAgain(new_game().start_event))
+    table.rest(3.0)
+    table.submit(PassTurn())
+    assert list_turns(table) == [(1, "play"), (0, "pass")]
+
+
+def test_unended_play_counts_after_an_undone_new_game(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    table.submit(Pause())
+    lay_and_wait(table, HORN, FARM)
+    table.submit(PlayAgain(new_game().start_event))
+    table.rest(3.0)
+    table.submit(Undo())
+    table.submit(EndPause())
+    table.rest(1.0)
+    table.submit(PassTurn())
+    assert list_turns(table) == [(0, "play"), (1, "play"), (0, "pass")]
+
+
 def test_challenge_after_an_unended_play_is_about_that_play(table: SteppedTable) -> None:
     lay_and_wait(table, HORN)
     table.submit(EndTurn())

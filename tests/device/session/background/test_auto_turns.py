@@ -31,6 +31,7 @@ from vision.geometry import Image
 from vision.recognition.reader import PhotoReading
 
 WAIT_S = 5.0
+FARM_ACROSS = ("FARM", 7, 5, True)
 FARMS = ("FARMS", 5, 7, False)
 HAT = ("HAT", 7, 5, False)
 
@@ -74,13 +75,22 @@ def test_board_in_poor_light_ends_the_turn_too() -> None:
         assert found(dark) == [(0, "HORN")]
 
 
+def test_first_word_that_was_placed_before_a_new_game_ends_the_turn(auto: SteppedTable) -> None:
+    for words in ((HORN,), (HORN, FARM), (), (FARM_ACROSS,)):
+        auto.lay(*words)
+        auto.rest(7.0 if HORN in words else 3.0)
+    auto.submit(PlayAgain(new_game().start_event))
+    auto.rest(8.0)
+    assert found(auto) == [(1, "FARM")]
+
+
 def test_board_without_a_play_ends_no_turn(auto: SteppedTable) -> None:
     auto.lay(("HORN", 0, 0, True))
     assert auto.rest(15.0).turns == ()
 
 
 def test_play_that_grows_is_one_turn(auto: SteppedTable) -> None:
-    auto.lay(("FARM", 7, 5, True))
+    auto.lay(FARM_ACROSS)
     auto.rest(4.0)
     auto.lay(("FARMS", 7, 5, True))
     assert auto.rest(4.0).turns == ()
