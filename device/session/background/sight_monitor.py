@@ -70,7 +70,7 @@ class SightMonitor:
 
     def propose_turn_end(self) -> None:
         """Show that the turn may be over, until something moves or a command has run."""
-        if self._queue.state.sight is not Sight.HAND_IN_VIEW:
+        if not self._is_hand_in_view():
             self._set_sight(Sight.TURN_OVER)
 
     def handle_rest(self, frame: Frame) -> None:
@@ -86,7 +86,7 @@ class SightMonitor:
         The board may be at rest since then, so that `handle_rest` is not called.
         """
         capture = self._advance_reader.get_unused()
-        if capture is not None and self._queue.state.sight is not Sight.HAND_IN_VIEW:
+        if capture is not None and not self._is_hand_in_view():
             self.check_squares_to_clear(capture.turn.reading)
 
     def handle_long_rest(self, preview: Frame) -> None:
@@ -126,14 +126,18 @@ class SightMonitor:
         return last.sight if last is not None and is_known else None
 
     def _check_board(self, read: Callable[[], PhotoReading], change_count: int) -> None:
-        if not self._queue.state.phase.in_play or self._queue.state.sight is Sight.HAND_IN_VIEW:
+        if not self._queue.state.phase.in_play or self._is_hand_in_view():
             return
         before, reading = self._camera.tracker.corners, read()
         self.check_squares_to_clear(reading)
         sight = judge_sight(self._controller.game, reading, before)
         self._last_comparison = _Comparison(sight, self._queue.state.moment, change_count)
-        if not (sight is Sight.READY and self._queue.state.sight is Sight.TURN_OVER):
+        keeps_proposal = sight is Sight.READY and self._queue.state.sight is Sight.TURN_OVER
+        if not (keeps_proposal or self._is_hand_in_view()):  # the hand may have come during the reading
             self._set_sight(sight)
+
+    def _is_hand_in_view(self) -> bool:
+        return self._queue.state.sight is Sight.HAND_IN_VIEW
 
     def _read_board(self, image: Image) -> PhotoReading:
         return self._camera.read_board(image, self._controller.readable_letters)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 import pytest
 
@@ -19,7 +21,7 @@ from tests.support.engine_table import new_game, play, seen
 from tests.support.stepped_tables import SteppedTable
 from tests.support.stepped_tables import stepped as stepped
 from tests.support.text_table import FARM, HORN, PASTE, STARTED
-from vision.geometry import Floats
+from vision.geometry import Floats, Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
 CORNERS = np.array([[0.0, 0.0], [300.0, 0.0], [300.0, 300.0], [0.0, 300.0]])
@@ -113,6 +115,23 @@ def test_difference_is_found_although_a_hand_has_passed_before(stepped: SteppedT
     stepped.rest(3.0)
     pass_hand(stepped)
     stepped.until(lambda: stepped.session.state.sight is Sight.BOARD_DIFFERS)
+
+
+def test_hand_that_comes_while_the_board_is_read_remains_in_view(
+    stepped: SteppedTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stepped.lay(HORN)
+    stepped.submit(EndTurn())
+    stepped.rest(LONG_REST_S / 2)
+    read, reads = stepped.table.read, stepped.table.reads
+
+    def read_under_a_hand(image: Image, tiles: Collection[str], **place: object) -> PhotoReading:
+        stepped.session._background.handle_motion(True)
+        return read(image, tiles, **place)
+
+    monkeypatch.setattr(stepped.table, "read", read_under_a_hand)
+    stepped.until(lambda: stepped.table.reads > reads)
+    assert stepped.rest(0.2).sight is Sight.HAND_IN_VIEW
 
 
 def test_board_as_recorded_is_not_read_again_after_a_hand_has_passed(stepped: SteppedTable) -> None:
