@@ -126,6 +126,20 @@ MAX_STREAMS: Final = 128
 """Maximum number of open event streams of all clients. Further clients must poll."""
 MAX_STREAMS_PER_ADDRESS: Final = 8
 """Maximum number of open event streams of one device."""
+MAX_DOWNLOADS: Final = 32
+"""Maximum number of generated files (ZIP) that are sent at the same time to all clients."""
+MAX_DOWNLOADS_PER_ADDRESS: Final = 4
+"""Maximum number of generated files that are sent at the same time to one device."""
+MAX_UNSENT_BYTES: Final = 32 * 1024 * 1024
+"""Maximum size of large responses that wait for their clients, in bytes; a game has 10 MB of pictures.
+
+Beyond it, the connection that has received nothing for the longest time is closed.
+"""
+LINK_LOCAL_SHARE: Final = 0.5
+"""Share of the connections, streams and downloads that all link-local IPv6 addresses together may use.
+
+One device can have any number of these addresses.
+"""
 MAX_HOST_CHARS: Final = 260
 """Maximum length of a `Host` header: a name of 253 characters and a port (RFC 1035, 2.3.4)."""
 MAX_PAIRED_CLIENTS: Final = 64

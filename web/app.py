@@ -13,9 +13,10 @@ from device.session.messages import Notice
 from device.session.table_session import TableSession
 from device.storage.errors import StoreError
 from device.storage.store import GameStore
-from engine.limits import MAX_BODY_BYTES, MAX_STREAMS, format_size
+from engine.limits import MAX_BODY_BYTES, MAX_DOWNLOADS, MAX_DOWNLOADS_PER_ADDRESS, MAX_STREAMS, format_size
 from web import api, filters, live
 from web.compression import compress_response
+from web.downloads import Downloads, NoDownloadError
 from web.game_archive import GameArchive
 from web.host_info import HostInfo
 from web.i18n import LANGUAGE_KEY, remember_language, texts
@@ -105,12 +106,14 @@ def make_app(pairing: Pairing, host_info: HostInfo, cookie_name: str) -> Flask:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     filters.register_filters(app, host_info.board_colours)
     app.extensions["pairing"] = pairing
+    app.extensions["downloads"] = Downloads()
     register_host_check(app, host_info)
     csrf.register_csrf_protection(app, pairing)
     app.after_request(remember_language)
     app.after_request(compress_response)
     app.register_error_handler(HTTPException, _handle_http_error)
     app.register_error_handler(StoreError, _handle_store_error)
+    app.register_error_handler(NoDownloadError, _handle_no_download)
     return app
 
 
@@ -151,6 +154,11 @@ def _handle_store_error(error: StoreError) -> ResponseReturnValue:
     """Return the response to a request that failed because of an error of the store."""
     _log.warning("a request fails: %s", error)
     return refuse(texts().translate(error), 503)
+
+
+def _handle_no_download(_: NoDownloadError) -> ResponseReturnValue:
+    """Return the response to a request for a file beyond the limit of downloads."""
+    return refuse(texts()("page.downloads_full", all=MAX_DOWNLOADS, each=MAX_DOWNLOADS_PER_ADDRESS), 503)
 
 
 _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}

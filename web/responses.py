@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from flask import Blueprint, Response, abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
+from web.downloads import open_download
 from web.i18n import texts
 from web.security.pairing import Pairing, find_current_client
 
@@ -77,5 +78,10 @@ def send_picture(jpeg: bytes | None, cache_control: str = "private, no-cache") -
 
 
 def send_file(data: str | Iterator[bytes], media_type: str, name: str) -> Response:
-    """Return a response that the browser saves as a file with the given name."""
-    return Response(data, mimetype=media_type, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+    """Return a response that the browser saves as a file with the given name.
+
+    `data` is a text, or the parts of a generated file. Raises `NoDownloadError`.
+    """
+    response = Response(data, mimetype=media_type) if isinstance(data, str) else open_download(data, media_type)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response

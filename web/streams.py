@@ -21,7 +21,7 @@ from flask import Response, request
 
 from engine.errors import TilekeeperError
 from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
-from web.security.addresses import is_this_machine, make_client_key
+from web.security.addresses import is_share_used, is_this_machine, make_client_key
 
 HEARTBEAT_INTERVAL_S = 5.0
 """Time between heartbeats on a stream without events, in seconds. Heartbeats let both ends detect a lost connection."""
@@ -86,8 +86,9 @@ class EventStreams:
         scope = environ.get("asgi.scope")
         with self._lock:
             is_address_full = self._counts[stream.address] >= MAX_STREAMS_PER_ADDRESS
-            is_full = self.count >= self._limit or (is_address_full and not is_this_machine(stream.address))
-            if scope is None or is_full or self._closed:
+            is_full = self.count >= self._limit or is_share_used(stream.address, self._counts, self._limit)
+            is_address_full = is_address_full and not is_this_machine(stream.address)
+            if scope is None or is_full or is_address_full or self._closed:
                 self._counts += Counter()  # removes addresses without a stream
                 raise NoStreamError
             self._counts[stream.address] += 1
@@ -193,7 +194,7 @@ def deliver_events(app: AsgiApp, streams: EventStreams) -> AsgiApp:
         try:
             await app(scope, receive, send_open)
             if (stream := scope.get(_STREAM_KEY)) is not None:
-                gone = asyncio.ensure_future(_wait_until_gone(receive))
+                gone = asyncio.ensure_future(wait_until_gone(receive))
                 try:
                     await streams.deliver(stream, gone, send_text)
                 finally:
@@ -206,7 +207,8 @@ def deliver_events(app: AsgiApp, streams: EventStreams) -> AsgiApp:
     return serve
 
 
-async def _wait_until_gone(receive: Receive) -> None:
+async def wait_until_gone(receive: Receive) -> None:
+    """Return when the client of a request has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
 

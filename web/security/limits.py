@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -24,9 +25,10 @@ from engine.limits import (
     MAX_CONNECTIONS_PER_ADDRESS,
     MAX_LARGE_BODIES,
     MAX_REQUESTS_PER_ADDRESS,
+    MAX_UNSENT_BYTES,
     SEND_TIMEOUT_S,
 )
-from web.security.addresses import is_this_machine, make_client_key
+from web.security.addresses import is_share_used, is_this_machine, make_client_key
 from web.security.csrf import MAX_BODY_BYTES_BY_PATH
 from web.streams import AsgiApp, Message, Receive, Scope, Send
 
@@ -34,6 +36,8 @@ SWEEP_INTERVAL_S = 1.0
 """Interval of the search for idle connections, in seconds."""
 MAX_CLOSED_PER_SWEEP = 40
 """Largest number of connections that one search closes, so that their clients do not all reconnect at once."""
+MIN_LARGE_BYTES = 64 * 1024
+"""Size, in bytes, from which a part of a response counts as large; smaller ones fit in the buffers of a connection."""
 _REFUSAL = f"This device has {MAX_CONNECTIONS_PER_ADDRESS} connections already, which is the limit.\n"
 _REFUSAL_RESPONSE = (
     "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
@@ -58,12 +62,14 @@ class ConnectionLimiter:
         return len(self._idle_since)
 
     def add(self, connection: LimitedProtocol) -> bool:
-        """Count a new connection. Return False if its device or the server has too many connections.
+        """Count a new connection. Return False if its device, its network or the server has too many connections.
 
         If the server has reached its limit, the connection with the longest idle time is closed first.
         """
         key = connection.client_key
         if self._counts[key] >= MAX_CONNECTIONS_PER_ADDRESS and not is_this_machine(key):
+            return False
+        if is_share_used(key, self._counts, self._max_connections):
             return False
         if len(self._idle_since) >= self._max_connections and not self._close_idle(0.0, limit=1):
             return False
@@ -266,18 +272,53 @@ def _close_unless_complete(body: _SmallBody | _LargeBody, send: Send) -> Send:
     return send_closing
 
 
-def limit_send_time(app: AsgiApp) -> AsgiApp:
-    """Wrap an ASGI application to close connections whose client receives no data for `SEND_TIMEOUT_S`."""
+def limit_sending(app: AsgiApp) -> AsgiApp:
+    """Wrap an ASGI application to close connections of clients that do not receive their responses.
+
+    A connection is closed if its client receives no data for `SEND_TIMEOUT_S`, or if `MAX_UNSENT_BYTES` is exceeded.
+    """
+    unsent = _UnsentBytes()
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        abort = scope["state"][ABORT_KEY]
+
         async def send_or_abort(message: Message) -> None:
+            unsent.add(abort, len(message.get("body", b"")))
             try:
                 async with asyncio.timeout(SEND_TIMEOUT_S):
                     await send(message)
             except TimeoutError:
-                scope["state"][ABORT_KEY]()
+                abort()
                 await asyncio.sleep(0)  # lets the server notice the closed connection
 
-        await app(scope, receive, send_or_abort)
+        try:
+            await app(scope, receive, send_or_abort)
+        finally:
+            unsent.remove(abort)
 
     return serve
+
+
+class _UnsentBytes:
+    """The sizes of large responses that are being sent, by the function that closes the connection.
+
+    A body is in memory until its client has received it. Use it only in the event loop of the server.
+    """
+
+    def __init__(self) -> None:
+        self._sizes: dict[Callable[[], None], int] = {}
+
+    def add(self, abort: Callable[[], None], size: int) -> None:
+        """Note that `size` bytes are sent to a connection; close those that wait longest if the limit is exceeded."""
+        if size < MIN_LARGE_BYTES:
+            return
+        self._sizes.pop(abort, None)
+        self._sizes[abort] = size
+        while len(self._sizes) > 1 and sum(self._sizes.values()) > MAX_UNSENT_BYTES:
+            longest_waiting = next(iter(self._sizes))
+            del self._sizes[longest_waiting]
+            longest_waiting()
+
+    def remove(self, abort: Callable[[], None]) -> None:
+        """Forget a connection whose response was sent."""
+        self._sizes.pop(abort, None)

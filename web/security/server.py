@@ -2,7 +2,8 @@
 
 One thread with an event loop (uvicorn) accepts connections, reads requests, and sends responses and event streams, over
 http and https. (Browsers require https to keep the screen on or to install an app.) Worker threads handle only complete
-requests, so that open pages, idle connections and slow clients do not block other clients.
+requests, and never wait for a client to receive a response. So open pages, idle connections and slow clients do not
+block other clients.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from flask import Flask
 
 from engine.errors import TilekeeperError
 from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS, MAX_PORT, MAX_SECURE_CONNECTIONS
-from web.security.limits import ConnectionLimiter, RequestGate, limit_send_time, make_protocol_class
+from web.downloads import deliver_downloads
+from web.security.limits import ConnectionLimiter, RequestGate, limit_sending, make_protocol_class
 from web.security.listener import LimitedListener
 from web.streams import AsgiApp, deliver_events
 
@@ -101,7 +103,11 @@ class PageServer:
                 self._socket.close()
                 raise
         self.secure_port: int | None = self._secure_socket.getsockname()[1] if self._secure_socket else None
-        self._workers = WSGIMiddleware(app, workers=threads)  # type: ignore[arg-type]
+        self._workers = WSGIMiddleware(
+            app,  # type: ignore[arg-type]
+            workers=threads,
+            send_queue_size=0,  # unlimited: a worker never waits for a client
+        )
         self._loop: asyncio.AbstractEventLoop | None = None
         self._is_closing = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="page", daemon=True)
@@ -142,7 +148,8 @@ class PageServer:
         self._loop = asyncio.get_running_loop()
         streams = self._live.streams
         streams.run_in(self._loop)
-        app = limit_send_time(deliver_events(RequestGate(cast(AsgiApp, self._workers)), streams))
+        pages = deliver_events(RequestGate(cast(AsgiApp, self._workers)), streams)
+        app = limit_sending(deliver_downloads(pages, self.app.extensions["downloads"]))
         listeners = [(self._socket, None), (self._secure_socket, self._context)]
         used = [(listening, context) for listening, context in listeners if listening is not None]
         servers = [uvicorn.Server(self._make_config(app, context)) for _, context in used]

@@ -14,7 +14,7 @@ from tests.support.waiting import PATIENCE_S, until
 from tests.web.conftest import ShownTable
 from tests.web.security.test_server import Phone, get
 from web import create_app
-from web.security.limits import ConnectionLimiter
+from web.security.limits import ConnectionLimiter, LimitedProtocol
 from web.security.server import PageServer
 
 OTHER_DEVICE = "127.0.0.7"
@@ -28,6 +28,13 @@ def server(table: ShownTable) -> Iterator[PageServer]:
 
 def connect(port: int, source: str = "127.0.0.1") -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S, source_address=(source, 0))
+
+
+class Connection(LimitedProtocol):
+    """A connection from an address, without a socket."""
+
+    def __init__(self, address: str) -> None:
+        self.client, self.cycle = (address, 50_000), None
 
 
 def is_closed(connection: socket.socket) -> bool:
@@ -96,3 +103,9 @@ def test_connection_without_a_request_is_closed_in_time(table: ShownTable) -> No
         assert not phone.ended.is_set()
         phone.leave()
         close_all([silent, slow])
+
+
+def test_link_local_addresses_together_have_only_a_share_of_the_connections() -> None:
+    limiter = ConnectionLimiter(max_connections=4)
+    assert [limiter.add(Connection(f"fe80::{number}%wlan0")) for number in range(3)] == [True, True, False]
+    assert limiter.add(Connection("192.168.0.7"))

@@ -1,0 +1,105 @@
+"""Downloads of ZIP files: clients that do not receive them make nobody else wait, and their number is limited."""
+
+from __future__ import annotations
+
+import io
+import os
+import socket
+import zipfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from device.storage.store import StoredPicture
+from engine.limits import MAX_DOWNLOADS, MAX_DOWNLOADS_PER_ADDRESS
+from tests.support.api_table import WebTable, open_web_table
+from tests.support.waiting import until
+from tests.web.security.test_limits_connections import connect
+from tests.web.security.test_server import get
+from web.downloads import Downloads, NoDownloadError
+from web.security.server import PageServer
+
+WORKERS = 2
+PICTURE_BYTES = 250_000
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[WebTable]:
+    with open_web_table(tmp_path) as table:
+        table.play_three_turns()
+        yield table
+
+
+@pytest.fixture
+def zip_path(table: WebTable) -> str:
+    """The path of a ZIP file that is larger than the buffers of a connection."""
+    events = table.store.read_events(table.session.state.game)
+    picture = b"\xff\xd8\xff" + os.urandom(PICTURE_BYTES)
+    pictures = [StoredPicture(number, kind, picture) for number in range(len(events)) for kind in ("board", "photo")]
+    return f"/api/v1/games/{table.store.add_game(1e9, events, pictures)}/zip"
+
+
+@pytest.fixture
+def server(table: WebTable) -> Iterator[PageServer]:
+    with PageServer(table.app, 0, "127.0.0.1", threads=WORKERS) as server:
+        yield server
+
+
+@contextmanager
+def ask(server: PageServer, path: str, source: str = "127.0.0.1") -> Iterator[socket.socket]:
+    """A connection that asks for a file and receives nothing of it."""
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.bind((source, 0))
+        connection.connect(("127.0.0.1", server.port))
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        yield connection
+
+
+def test_download_has_the_whole_file(server: PageServer, zip_path: str) -> None:
+    status, data = get(server.port, zip_path)
+    assert status == 200
+    assert zipfile.ZipFile(io.BytesIO(data)).testzip() is None
+
+
+def test_downloads_that_are_not_received_hold_no_worker(server: PageServer, table: WebTable, zip_path: str) -> None:
+    downloads = table.app.extensions["downloads"]
+    with ExitStack() as clients:
+        for _ in range(2 * WORKERS):
+            clients.enter_context(ask(server, zip_path))
+        until(lambda: downloads.count == 2 * WORKERS)
+        assert get(server.port, "/")[0] == 200
+    until(lambda: downloads.count == 0)
+
+
+def test_download_beyond_the_limit_of_a_device_is_refused_with_the_limit(
+    server: PageServer, table: WebTable, zip_path: str
+) -> None:
+    downloads, device = table.app.extensions["downloads"], "127.0.0.7"
+    with ExitStack() as clients:
+        for _ in range(MAX_DOWNLOADS_PER_ADDRESS):
+            clients.enter_context(ask(server, zip_path, device))
+        until(lambda: downloads.count == MAX_DOWNLOADS_PER_ADDRESS)
+        with closing(connect(server.port, device)) as one_more:
+            one_more.sendall(f"GET {zip_path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+            answer = b"".join(iter(lambda: one_more.recv(65536), b""))
+        assert answer.startswith(b"HTTP/1.1 503") and f"{MAX_DOWNLOADS_PER_ADDRESS} for each device".encode() in answer
+
+
+def test_headers_of_a_download_are_sent_without_the_file(server: PageServer, table: WebTable, zip_path: str) -> None:
+    with closing(connect(server.port)) as connection:
+        connection.sendall(f"HEAD {zip_path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.startswith(b"HTTP/1.1 200") and answer.endswith(b"\r\n\r\n")
+    until(lambda: table.app.extensions["downloads"].count == 0)
+
+
+def test_link_local_addresses_together_have_only_a_share_of_the_downloads() -> None:
+    downloads = Downloads()
+    for number in range(MAX_DOWNLOADS // 2):
+        downloads.add(f"fe80::{number:x}")
+    with pytest.raises(NoDownloadError):
+        downloads.add("fe80::ffff")
+    downloads.add("192.168.0.7")
