@@ -41,7 +41,8 @@ class FallbackStore(GameStore):
     """A store in memory for the games of a file that cannot be written.
 
     After each change, and when the store is closed, it tries to save the changes in the file, which `open_file` opens.
-    The notes of `save_notes` are not saved, because they can be computed again. `now` is a clock in seconds.
+    On a full disk, the events are saved without the pictures, which are saved as soon as there is room. The notes of
+    `save_notes` are not saved, because they can be computed again. `now` is a clock in seconds.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class FallbackStore(GameStore):
         self._own_path = own_path
         self._now = now
         self._open_file = open_file or (lambda: GameStore(own_path))
-        self._next_attempt = float("-inf")
+        self._next_attempt = self._next_picture_attempt = float("-inf")
         self._file_lock = threading.Lock()
         """Held while the file is written: turns, imports and comments come from different threads."""
         self._file_store: GameStore | None = None
@@ -63,6 +64,10 @@ class FallbackStore(GameStore):
         """The saved games by their number in memory."""
         self._unsaved_notes: set[tuple[int, str]] = set()
         """The game numbers (in memory) and names of the notes that have changed since they were saved."""
+        self._unsaved_pictures: set[tuple[int, int, str]] = set()
+        """The pictures of saved events that are not in the file: game number (in memory), event number and kind."""
+        self._picture_error = ""
+        """The reason why the last attempt to save pictures in the file has failed."""
         self._unsaved_player_changes: list[Callable[[GameStore], None]] = []
         """Functions that make the changes of the list of players in the file, oldest first."""
         try:
@@ -91,13 +96,18 @@ class FallbackStore(GameStore):
         """Append events to a game; see `GameStore.append_events`."""
         events = super().append_events(game, bodies, pictures)
         self._save_changes()
+        with self._file_lock:
+            if events and any(picture[:2] == (game, events[-1].number) for picture in self._unsaved_pictures):
+                self.picture_problem = self._picture_error
         return events
 
     def delete_game(self, game: int) -> None:
         """Delete a game also in the file. Raises `StoreError` if this fails, because the game would return."""
         with self._file_lock:
-            if self._find_saved(game).length and self._is_in_file(file_store := self._get_file_store(), game):
-                file_store.delete_game(self._find_saved(game).number)
+            if self._find_saved(game).length:
+                file_store = self._get_file_store()
+                if number := self._find_in_file(file_store, game):
+                    file_store.delete_game(number)
         super().delete_game(game)
 
     def delete_pictures(self) -> None:
@@ -125,9 +135,12 @@ class FallbackStore(GameStore):
 
     def close(self) -> None:
         """Save the changes in the file, then close this store."""
-        self._next_attempt = float("-inf")
-        if not self._save_changes() and self._find_unsaved_games():
+        self._next_attempt = self._next_picture_attempt = float("-inf")
+        self._save_changes()
+        if self._find_unsaved_games():
             _log.error("what was played in memory is lost")
+        elif self._unsaved_pictures:
+            _log.error("pictures of turns in memory are lost")
         if self._file_store:
             self._file_store.close()
         super().close()
@@ -159,10 +172,22 @@ class FallbackStore(GameStore):
     def _find_saved(self, game: int) -> _SavedGame:
         return self._saved.get(game, _SavedGame())
 
-    def _is_in_file(self, file_store: GameStore, game: int) -> bool:
-        """Return True if the saved events of a game are unchanged in `file_store`, the store in the file."""
+    def _find_in_file(self, file_store: GameStore, game: int) -> int:
+        """Return the number of a game in `file_store`, the store in the file; 0 if its saved events are not there.
+
+        The game has another number if the file was damaged and its games have been copied to a new file.
+        """
         saved = self._find_saved(game)
-        return saved.length > 0 and file_store.read_events(saved.number) == self.read_events(game)[: saved.length]
+        if not saved.length:
+            return 0
+        events = self.read_events(game)[: saved.length]
+        if file_store.read_events(saved.number) == events:
+            return saved.number
+        same_length = [found.id for found in file_store.list_games() if found.length == saved.length]
+        number = next((number for number in same_length if file_store.read_events(number) == events), 0)
+        if number:
+            self._saved[game] = _SavedGame(number, saved.length)
+        return number
 
     def _save_player_change(self, change: Callable[[GameStore], None]) -> None:
         """Save a change of the list of players, which `change` makes in the file."""
@@ -170,13 +195,14 @@ class FallbackStore(GameStore):
             self._unsaved_player_changes.append(change)
         self._save_changes()
 
-    def _save_changes(self) -> bool:
-        """Save all changes in the file, unless the last attempt failed recently; return True if all are saved."""
+    def _save_changes(self) -> None:
+        """Save all changes in the file, unless the last attempt failed recently."""
         with self._file_lock:
-            if not (self._find_unsaved_games() or self._unsaved_notes or self._unsaved_player_changes):
-                return True
+            has_pictures = bool(self._unsaved_pictures) and self._now() >= self._next_picture_attempt
+            if not (self._find_unsaved_games() or self._unsaved_notes or self._unsaved_player_changes or has_pictures):
+                return
             if self._now() < self._next_attempt:
-                return False
+                return
             try:
                 file_store = self._get_file_store()
                 for game in self._find_unsaved_games():
@@ -188,28 +214,42 @@ class FallbackStore(GameStore):
             except StoreError as error:
                 self._next_attempt = self._now() + RETRY_INTERVAL_S
                 _log.warning("the games in memory are not saved: %s", error)
-                return False
-            return True
+                return
+            self._save_unsaved_pictures(file_store)
 
     def _save_game(self, file_store: GameStore, game: StoredGame) -> None:
-        """Save the new events and pictures of a game in `file_store`, the store in the file. Raises `StoreError`."""
+        """Save the new events of a game in `file_store`, the store in the file. Raises `StoreError`.
+
+        Their pictures are saved afterwards: on a full disk, there may be room for the events only.
+        """
         events = self.read_events(game.id)
-        saved = self._find_saved(game.id)
-        is_continued = self._is_in_file(file_store, game.id)
-        # A game that another program has changed is saved as a further game.
-        first_new = saved.length if is_continued else 0
-        pictures = [
-            StoredPicture(event, kind, jpeg)
-            for event, kind in self.list_pictures(game.id)
-            if event >= first_new and (jpeg := self.read_picture(game.id, event, kind))
-        ]
-        if is_continued:
-            number = saved.number
-            file_store.add_events(number, events[first_new:], pictures)
-        else:
-            notes = self.read_game_notes(game.id)
-            number = file_store.add_game(game.started, events, pictures, notes, imported=game.imported)
+        number, first_new = self._find_in_file(file_store, game.id), self._find_saved(game.id).length
+        if number:
+            file_store.add_events(number, events[first_new:])
+        else:  # it is new, or another program has changed it: then it is saved as a further game
+            notes, first_new = self.read_game_notes(game.id), 0
+            number = file_store.add_game(game.started, events, (), notes, imported=game.imported)
         self._saved[game.id] = _SavedGame(number, len(events))
+        pictures = ((game.id, event, kind) for event, kind in self.list_pictures(game.id) if event >= first_new)
+        self._unsaved_pictures.update(pictures)
+
+    def _save_unsaved_pictures(self, file_store: GameStore) -> None:
+        """Save the pictures that `file_store`, the store in the file, lacks; if one cannot be saved, try again later.
+
+        A picture of a game that another program has changed in the file is not saved.
+        """
+        if self._now() < self._next_picture_attempt:
+            return
+        try:
+            for game, event, kind in sorted(self._unsaved_pictures):
+                jpeg = self.read_picture(game, event, kind)
+                if jpeg is not None and (number := self._find_in_file(file_store, game)):
+                    file_store.add_picture(number, StoredPicture(event, kind, jpeg))
+                self._unsaved_pictures.remove((game, event, kind))
+        except StoreError as error:
+            self._next_picture_attempt = self._now() + RETRY_INTERVAL_S
+            self._picture_error = str(error)
+            _log.warning("the turns are saved without their pictures: %s", error)
 
     def _save_unsaved_notes(self, file_store: GameStore) -> None:
         """Save the changed notes in `file_store`, the store in the file. Raises `StoreError`.
@@ -220,6 +260,6 @@ class FallbackStore(GameStore):
             text = self.read_note(game, name)
             if text is not None and game == TABLE_NOTES:
                 file_store.save_note(TABLE_NOTES, name, text)
-            elif text is not None and self._is_in_file(file_store, game):
-                file_store.save_note(self._find_saved(game).number, name, text)
+            elif text is not None and (number := self._find_in_file(file_store, game)):
+                file_store.save_note(number, name, text)
             self._unsaved_notes.remove((game, name))
