@@ -248,10 +248,7 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
     Raises `RulesError` if the event is no longer possible.
     """
     if isinstance(event, PlayWithdrawn | Challenged):
-        play = _find_same_play(old, new, shift, event)
-        event = replace(event, player=play.player) if isinstance(event, PlayWithdrawn) else event
-        if _find_target(new, event) != play:
-            raise _LateAnswerError
+        return _move_withdrawal_or_challenge(event, old, new, shift)
     if isinstance(event, TurnCorrected):
         return _move_turn_correction(event, old, new, shift)
     if isinstance(event, SquareCorrected) and old.board[event.square] is not None and new.board[event.square] is None:
@@ -262,8 +259,6 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
         return event
     if isinstance(event, PlayerTurn | TileRecycled | BlankTaken) and event.player == old.to_move:
         return replace(event, player=new.to_move)
-    if isinstance(event, Challenged) and event.by == old.to_move:
-        return replace(event, by=new.to_move)
     return shift.move(event) if isinstance(event, Correction) else event
 
 
@@ -289,10 +284,20 @@ def _move_question(question: QuestionDeferred, game: Game, start: _Checkpoint) -
             continue
         chosen = len(answers) if number == question.chosen else chosen
         answers.append(after.events[len(new.events) :])
-        is_description = isinstance(text, Message) and not text.key  # other texts have a key
-        texts.append(describe_events(new, after, answers[-1]) if is_description else replace_values(text, names))
+        challenger = _find_challenger(answers[-1])
+        if challenger is not None and text in old.players:
+            texts.append(new.players[challenger])  # the answer to "Who challenged this play?"
+        elif isinstance(text, Message) and not text.key:  # a description of the events; other messages have a key
+            texts.append(describe_events(new, after, answers[-1]))
+        else:
+            texts.append(replace_values(text, names))
     text, count = replace_values(question.text, names), len(game.events) - len(new.events)
     return replace(question, text=text, texts=tuple(texts), answers=tuple(answers), count=count, chosen=chosen)
+
+
+def _find_challenger(events: Sequence[Event]) -> int | None:
+    """Return the player who challenged, if the first of the events is a challenge, otherwise None."""
+    return events[0].by if events and isinstance(events[0], Challenged) else None
 
 
 def _follow_play(event: _Correction, old: Game, new: Game) -> _Correction:
@@ -326,15 +331,36 @@ def _move_turn_correction(event: TurnCorrected, old: Game, new: Game, shift: _Tu
     return replace(moved, event=other)
 
 
-def _find_same_play(old: Game, new: Game, shift: _TurnShift, event: PlayWithdrawn | Challenged) -> Turn:
-    """Return the turn of the game `new` with the play that `event`, which followed the game `old`, refers to.
+def _move_withdrawal_or_challenge(
+    event: PlayWithdrawn | Challenged, old: Game, new: Game, shift: _TurnShift
+) -> PlayWithdrawn | Challenged:
+    """Return a withdrawal or challenge of a play, which followed the game `old`, adapted to the player in `new`.
+
+    The players may have named the challenger, so this is still the same player. But nobody challenges their own play:
+    if the challenger has made the play in `new`, the challenger is the player who has made it in `old`. Raises
+    `RulesError` if the event would refer to another play.
+    """
+    target = _find_target(old, event)
+    if target is None:
+        raise _LateAnswerError
+    play = _find_same_play(new, shift, target)
+    if isinstance(event, PlayWithdrawn):
+        event = replace(event, player=play.player)
+    elif event.by == play.player:
+        event = replace(event, by=target.player)
+    if _find_target(new, event) != play:
+        raise _LateAnswerError
+    return event
+
+
+def _find_same_play(game: Game, shift: _TurnShift, target: Turn) -> Turn:
+    """Return the turn of a game with the play that the turn `target` has in the recorded game.
 
     The play is the one on the same squares. A late answer may change its tiles, but an earlier play to which the answer
     adds these tiles is another play. Raises `RulesError` if there is no such play.
     """
-    target = _find_target(old, event)
-    squares = {square for square, _ in target.placements} if target else set[Square]()
-    for turn in new.state.standing_plays():
+    squares = {square for square, _ in target.placements}
+    for turn in game.state.standing_plays():
         covered = {square for square, _ in turn.placements}
         if covered == squares or (turn.number >= shift.start and not covered.isdisjoint(squares)):
             return turn

@@ -131,6 +131,17 @@ def test_late_answer_with_one_more_turn_is_about_the_play_of_the_other_player(ev
     assert after.totals == ((14, 0) if isinstance(event, PlayWithdrawn) or event.upheld else (23, 0))
 
 
+@pytest.mark.parametrize(("named", "challenger"), [(0, 0), (3, 3), (1, 2)])
+def test_late_answer_keeps_the_challenger_unless_the_play_is_now_theirs(named: int, challenger: int) -> None:
+    before = play(new_game(players=4), "8F HORN")
+    farm = PlayMade(2, written(before, "H6 FA.M"))
+    answers: tuple[tuple[Event, ...], ...] = ((Passed(1), farm), (replace(farm, player=1),))
+    game = before.push(*answers[0])
+    game = game.push(*defer_question(game, QuestionDeferred(0, "Who?", ("Cleo", "Ben"), answers, 2), None))
+    after = answer_deferred_question(game.push(Challenged(named, upheld=False)), 1, 1)
+    assert (after.turns[1].player, after.turns[2].by) == (1, challenger)
+
+
 def test_late_answer_with_one_more_turn_leaves_a_play_of_the_next_player_on_the_board() -> None:
     before = play(new_game(), "8F HORN", "H6 FA.M")
     event = PlayMade(0, written(before, "10F PASTE"))
@@ -216,6 +227,20 @@ def test_late_answer_updates_the_players_in_the_texts_of_later_questions(has_own
     assert later.text == f"Did {name} play it?"
     last = [text.split(", ")[-1] for text in later.texts]
     assert last == [f"{name} played {word} at H6 for 9" for word in ("FORM", "FARM")]
+
+
+def test_late_answer_updates_the_players_who_may_have_challenged() -> None:
+    before = play(new_game(players=3), "8F HORN")
+    farm = PlayMade(2, written(before, "H6 FA.M"))
+    answers: tuple[tuple[Event, ...], ...] = ((Passed(1), farm), (replace(farm, player=1),))
+    game = before.push(*answers[0])
+    game = game.push(*defer_question(game, QuestionDeferred(0, "Who?", ("Cleo", "Ben"), answers, 2), None))
+    names, challenges = game.players[:2], ((Challenged(0, upheld=False),), (Challenged(1, upheld=False),))
+    game = game.push(*challenges[0])
+    game = game.push(*defer_question(game, QuestionDeferred(0, "Who challenged?", names, challenges, 1), None))
+    (later,) = find_deferred_questions(answer_deferred_question(game, 1, 1))
+    assert later.texts == (game.players[0], game.players[2])
+    assert later.answers == ((Challenged(0, upheld=False),), (Challenged(2, upheld=False),))
 
 
 VOID_GAME = defer(play(new_game(replace(STANDARD_RULES, challenge=ChallengeRule.VOID)), "8F HARN"), "8F HORN")
@@ -311,11 +336,18 @@ def test_reading_that_settles_a_question_does_not_restore_a_play_whose_tiles_are
     assert after.turns[0].word == "HORN" and not after.turns[1].stands
 
 
-def choose_act(rng: random.Random, game: Game) -> Callable[[Game], Event]:
-    """Return what happens next, as an event of whoever is to move or made the last play."""
+def name_challenger(now: Game, *games: Game) -> int:
+    """Return the opponent of the last play of each of the games, or of the game `now` if there is no such player."""
+    seats = range(len(now.players))
+    opponents = sorted({*seats}.difference(game.turns[-1].player for game in games))
+    return opponents[-1] if opponents else (now.turns[-1].player + 1) % len(seats)
+
+
+def choose_act(rng: random.Random, game: Game, other: Game) -> Callable[[Game], Event]:
+    """Return what happens next, as an event of whoever is to move, made the last play or is named as challenger."""
     made, chance = random_play(game, rng), rng.random()
     if game.challengeable_turn and chance < 0.2:
-        return lambda now: Challenged(now.to_move, upheld=chance < 0.1)
+        return lambda now: Challenged(name_challenger(now, game, other), upheld=chance < 0.1)
     if game.challengeable_turn and chance < 0.3:
         return lambda now: PlayWithdrawn(now.turns[-1].player)
     if made and chance < 0.8:
@@ -350,7 +382,7 @@ def test_late_answer_leads_to_the_game_in_which_it_was_known_at_once(
     asked = before.push(*wrong)
     asked = asked.push(*defer_question(asked, QuestionDeferred(0, "?", ("a", "b"), (wrong, right), len(wrong)), None))
     for _ in range(4):
-        act = choose_act(rng, known)
+        act = choose_act(rng, known, asked)
         event = act(known)
         if not isinstance(event, PlayerTurn) and asked.challengeable_turn is None:
             continue  # its play is the last turn only after the answer
