@@ -14,7 +14,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
-from engine.board import Square
 from engine.descriptions import describe_events
 from engine.errors import RulesError
 from engine.events import (
@@ -202,7 +201,9 @@ def _repeat_events(olds: Sequence[Game], new: Game, shift: _TurnShift) -> Game:
     for old, after in pairwise(olds):
         event = after.events[-1]
         moved: tuple[Event, ...]
-        if isinstance(event, QuestionDeferred):
+        if isinstance(event, ScoreCorrected):
+            moved = _keep_score(event, old, new, shift)
+        elif isinstance(event, QuestionDeferred):
             moved = (_move_question(event, new, _find_checkpoint(checkpoints, old, new, event.count, shift)),)
         elif shift.has_own_buttons and isinstance(event, PlayerTurn) and event.player == old.to_move != new.to_move:
             moved = _keep_player(event, new)
@@ -211,7 +212,7 @@ def _repeat_events(olds: Sequence[Game], new: Game, shift: _TurnShift) -> Game:
         if isinstance(event, PlayMade) and new.check_play(event.play) & ~old.check_play(event.play):
             raise _TilesNeededError
         new = new.push(*moved)
-        if len(moved) != 1:
+        if isinstance(event, PlayerTurn) and len(moved) != 1:
             shift = shift.extend(after, new)
         checkpoints[len(after.events)] = _Checkpoint(after, new, shift)
     return new
@@ -242,6 +243,20 @@ def _keep_player(event: PlayerTurn, game: Game) -> tuple[Event, ...]:
     return () if isinstance(event, Passed) else (*passes, event)
 
 
+def _keep_score(event: ScoreCorrected, old: Game, new: Game, shift: _TurnShift) -> tuple[ScoreCorrected, ...]:
+    """Return a corrected score, which followed the game `old`, for its turn in `new`; leave it out for another turn.
+
+    It is another turn if the kind or the squares are others. A letter that was misread is no reason to leave out the
+    score: the players have entered it for the tiles that they saw. Raises `RulesError` if the turn is not clear.
+    """
+    moved = shift.move(_follow_play(event, old, new))
+    before, after = (
+        (turn.kind, [square for square, _ in turn.placements])
+        for turn in (old.turns[event.turn], new.turns[moved.turn])
+    )
+    return (moved,) if before == after else ()
+
+
 def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
     """Return an event that followed the game `old`, with player and turn numbers adapted to the game `new`.
 
@@ -253,7 +268,7 @@ def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:
         return _move_turn_correction(event, old, new, shift)
     if isinstance(event, SquareCorrected) and old.board[event.square] is not None and new.board[event.square] is None:
         raise _LateAnswerError  # otherwise the tile would be added to another play
-    if isinstance(event, SquareCorrected | ScoreCorrected):
+    if isinstance(event, SquareCorrected):
         event = _follow_play(event, old, new)
     if old.to_move == new.to_move and not shift.added:
         return event

@@ -262,6 +262,25 @@ def test_late_answer_about_a_letter_counts_in_an_answer_that_lengthens_its_word(
     assert [turn.word for turn in game.turns] == ["HORNS"]
 
 
+@pytest.mark.parametrize(
+    ("before", "later"),
+    [((ScoreCorrected(0, 50),), ()), ((), (ScoreCorrected(0, 50),)), ((), (ScoreCorrected(1, 50),))],
+)
+def test_late_answer_after_which_the_turn_is_another_one_drops_its_entered_score(
+    before: tuple[Event, ...], later: tuple[Event, ...]
+) -> None:
+    """A score of FARM is not that of FARMS, and a score of a play is not that of a pass."""
+    game = defer_lengthened(play(new_game(), "8F FARM").push(*before), "8F FARMS").push(*later)
+    after = answer_deferred_question(game, 1, 2)
+    assert [(turn.word, turn.score) for turn in after.turns] == [("FARMS", 20), (None, 0)]
+
+
+@pytest.mark.parametrize("later", [ScoreCorrected(0, 50), ScoreCorrected(1, 5)])
+def test_late_answer_about_a_letter_keeps_the_entered_scores(later: ScoreCorrected) -> None:
+    game = defer(play(new_game(), "8F HARN"), "8F HORN").push(Passed(1), later)
+    assert answer_deferred_question(game, 1, 1).turns[later.turn].score == later.score
+
+
 def test_late_answer_after_which_an_answer_to_a_later_question_is_impossible_leaves_it_out() -> None:
     game = play(defer_lengthened(play(new_game(), "8F HORN"), "8F HORNS"), "8K ED")
     wrong = TurnCorrected(1, PlayMade(1, written(play(new_game(), "8F HORN"), "8F ....SED")))
