@@ -125,11 +125,10 @@ def _respond_to_challenge(state: TableSnapshot, since_question: float) -> Button
     - If the last play is provisional or cannot be challenged, the button opens the oldest deferred question again.
     - Otherwise the button challenges the last play, but not right after a question was closed.
 
-    Questions can also be answered during a pause.
+    An open question can be answered in any phase, and a deferred question also during a pause.
     """
-    is_asked = state.question is not None or bool(state.open_questions)
-    refusal = _find_refusal(state)
-    if refusal and not (is_asked and state.phase is Phase.PAUSED):
+    recalls_in_pause = state.phase is Phase.PAUSED and bool(state.open_questions)
+    if state.question is None and not recalls_in_pause and (refusal := _find_refusal(state)):
         return refusal
     if state.question is None:
         is_provisional = state.last_turn is not None and state.last_turn.provisional

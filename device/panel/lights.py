@@ -189,12 +189,12 @@ def find_status(state: TableSnapshot) -> PanelStatus:
     ):
         if trouble in troubles:
             return status
-    if state.question is not None:
-        return PanelStatus.QUESTION
     if state.phase is Phase.LOBBY:
         return PanelStatus.LOBBY
-    if state.phase is Phase.ENDED:
+    if state.phase is Phase.ENDED:  # even while the panel may choose the next answer to a question
         return PanelStatus.ENDED
+    if state.question is not None:
+        return PanelStatus.QUESTION
     last = state.last_turn
     if last is not None and last.stands and last.invalid_words:
         return PanelStatus.INVALID

@@ -75,19 +75,24 @@ TRANSITIONS: Mapping[Phase, Mapping[Transition, tuple[Phase, ...]]] = MappingPro
             Transition.DRAW: _OPENING_PHASES,  # players who drew equal letters draw again
             Transition.UNDO: _RESUMABLE_PHASES,
             Transition.REDO: (DRAWING, *_TURN_OR_CHALLENGE, ENDED),
-            Transition.CORRECT: (DRAWING, *_TURN_OR_CHALLENGE),
+            Transition.CORRECT: (DRAWING, *TURN_PHASES),
+            Transition.ANSWER: (DRAWING, *TURN_PHASES),  # about a first turn that was entered by hand
             Transition.PAUSE: (PAUSED,),
             Transition.END_GAME: (ENDED,),
         },
         TURN: _TURN_TRANSITIONS,
-        QUESTION: {**_TURN_TRANSITIONS, Transition.ANSWER: TURN_PHASES, Transition.CHALLENGE: (TURN, QUESTION)},
+        QUESTION: {
+            **_TURN_TRANSITIONS,
+            Transition.ANSWER: (*TURN_PHASES, ENDED),
+            Transition.CHALLENGE: (TURN, QUESTION),
+        },
         CHALLENGE: {**_TURN_TRANSITIONS, Transition.CHALLENGE: (TURN, QUESTION)},
         LOOKING: {Transition.CAPTURE_DONE: TURN_PHASES},
         PAUSED: {
             Transition.START: _OPENING_PHASES,
             Transition.RESUME: _RESUMABLE_PHASES,
             Transition.END_PAUSE: (DRAWING, *TURN_PHASES),
-            Transition.ANSWER: (PAUSED,),
+            Transition.ANSWER: (PAUSED, ENDED),
             Transition.UNDO: _RESUMABLE_PHASES,
             Transition.REDO: (PAUSED, ENDED),
             Transition.CORRECT: (PAUSED,),
@@ -104,6 +109,7 @@ TRANSITIONS: Mapping[Phase, Mapping[Transition, tuple[Phase, ...]]] = MappingPro
                 ENDED,
             ),  # the game is still ended after the undo of a rack that was entered after the end
             Transition.REDO: (ENDED,),
+            Transition.ANSWER: (*TURN_PHASES, PAUSED, ENDED),  # the panel may choose the answer after the game's end
             Transition.CORRECT: (ENDED,),
             Transition.REVEAL_RACK: (ENDED,),
         },

@@ -86,6 +86,13 @@ def test_challenge_button_recalls_a_deferred_question_if_there_is_nothing_to_cha
     assert find_response(Button.CHALLENGE, GestureKind.PRESS, asked) == ChooseNextAnswer(question_id=0)
 
 
+@pytest.mark.parametrize("phase", [Phase.DRAWING, Phase.ENDED])
+def test_challenge_button_chooses_an_answer_before_the_draw_and_after_the_end(phase: Phase) -> None:
+    question = make_question("asked-other-board", answers=("Look again.", "The game is over."))
+    asked = replace(ANNA_TO_MOVE, phase=phase, question=question)
+    assert find_response(Button.CHALLENGE, GestureKind.PRESS, asked) == ChooseNextAnswer(question_id=0)
+
+
 @pytest.mark.parametrize("is_provisional", [True, False])
 def test_challenge_button_recalls_the_question_about_a_provisional_play(is_provisional: bool) -> None:
     deferred = DeferredQuestion(1, make_question("asked-blank-unnamed", "H8", answers=("Anna played.", "It is A.")))

@@ -58,6 +58,10 @@ def troubled(trouble: Trouble) -> TableSnapshot:
         (troubled(Trouble.STORE), PanelStatus.STORE),
         (replace(TableSnapshot(), notices=(Notice("No picture.", Trouble.CAMERA),)), PanelStatus.CAMERA),
         (replace(PLAYING, phase=Phase.ENDED, turn_of=None, winners=(0,)), PanelStatus.ENDED),
+        (
+            replace(PLAYING, phase=Phase.ENDED, question=Question("Is the game over?", ("Look again.", "It is."), 1)),
+            PanelStatus.ENDED,
+        ),
     ],
 )
 def test_status_follows_from_the_snapshot(state: TableSnapshot, status: PanelStatus) -> None:

@@ -8,14 +8,15 @@ from pathlib import Path
 import pytest
 
 from device.session.commands.games import DrawFirst, Pause, PlayAgain, ResumeGame, StartGame
+from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn
-from device.session.commands.turns import EndTurn, PassTurn
+from device.session.commands.turns import EndTurn, EnterBoard, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
-from tests.support.text_table import STARTED, WORDS, TextTable
+from tests.support.text_table import HORN, STARTED, WORDS, TextTable, rows
 from tests.support.waiting import PATIENCE_S
 
 
@@ -81,3 +82,23 @@ def test_next_game_is_begun_by_the_player_after_the_one_who_really_began(playing
     playing.submit(PassTurn()).result(PATIENCE_S)
     playing.submit(CorrectTurn(1, player=1)).result(PATIENCE_S)  # Ben began, although Anna was to begin
     assert playing.submit(PlayAgain(STARTED)).result(PATIENCE_S).turn_of == 0
+
+
+def ask_who_played_before_the_draw(session: TableSession) -> None:
+    """Enter HORN from Ben's phone before the draw: the table asks whose turn it was, and records nothing yet."""
+    session.submit(StartGame(replace(STARTED, draw=True))).result(PATIENCE_S)
+    board = EnterBoard(tuple(map(tuple, rows(HORN))))  # type: ignore[arg-type]
+    state = session.submit(board, seat=1).result(PATIENCE_S)
+    assert state.phase is Phase.DRAWING and state.question is not None and state.turns == ()
+
+
+def test_answer_to_who_played_before_the_draw_replaces_the_draw(session: TableSession) -> None:
+    ask_who_played_before_the_draw(session)
+    state = session.submit(AnswerQuestion(1)).result(PATIENCE_S)
+    assert [turn.word for turn in state.turns] == ["HORN"] and (state.phase, state.drawing) == (Phase.CHALLENGE, ())
+
+
+def test_draw_closes_the_question_who_played_before_it(session: TableSession) -> None:
+    ask_who_played_before_the_draw(session)
+    state = session.submit(DrawFirst(("A", "B"))).result(PATIENCE_S)
+    assert state.question is None and "question-closed" in [notice.key for notice in state.notices]

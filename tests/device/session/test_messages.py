@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from device.session.commands.base import TableCommand
+from device.session.commands.corrections import RevealRack
 from device.session.commands.games import Undo
-from device.session.commands.questions import AnswerDeferred, ChooseNextAnswer
+from device.session.commands.questions import AnswerDeferred, AnswerQuestion, ChooseNextAnswer, DeferQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.open_question import make_finding_question
@@ -193,6 +195,38 @@ def test_one_button_answers_a_question_before_which_nothing_is_recorded(
     events = play(playing, table).events
     assert playing.submit(ChooseNextAnswer()).result(PATIENCE_S).phase is Phase.ENDED
     assert state.events == events
+
+
+@pytest.fixture
+def ended_at_the_panel(playing: TableSession, table: TextTable) -> TableSession:
+    """Return a session at whose panel the players chose that the game is over, after the board was cleared."""
+    for words in ((HORN,), (HORN, FARM), ()):
+        play(playing, table, *words)
+    assert playing.submit(ChooseNextAnswer()).result(PATIENCE_S).phase is Phase.ENDED
+    return playing
+
+
+def test_one_button_chooses_the_answer_after_the_end_of_the_game(ended_at_the_panel: TableSession) -> None:
+    state = ended_at_the_panel.submit(ChooseNextAnswer()).result(PATIENCE_S)
+    assert state.question is not None and state.turns[-1].kind == "withdrawn"
+    state = ended_at_the_panel.submit(ChooseNextAnswer()).result(PATIENCE_S)
+    assert state.question is None and state.phase is Phase.CHALLENGE and len(state.turns) == 2
+
+
+@pytest.mark.parametrize("command", [AnswerQuestion(1), DeferQuestion(), RevealRack(0, "Q")])
+def test_question_closes_after_the_panel_has_ended_the_game(
+    ended_at_the_panel: TableSession, command: TableCommand
+) -> None:
+    state = ended_at_the_panel.submit(command).result(PATIENCE_S)
+    assert state.question is None and state.phase is Phase.ENDED
+
+
+def test_board_is_read_again_after_the_panel_has_ended_the_game(
+    ended_at_the_panel: TableSession, table: TextTable
+) -> None:
+    table.lay(HORN, FARM, PASTE)
+    state = ended_at_the_panel.submit(AnswerQuestion(0)).result(PATIENCE_S)
+    assert state.phase is Phase.CHALLENGE and [turn.word for turn in state.turns] == ["HORN", "FA.M", "PASTE"]
 
 
 def test_undone_turn_takes_its_question_with_it(playing: TableSession, table: TextTable) -> None:
