@@ -173,7 +173,16 @@ def replace_turn(game: Game, turn: Turn, event: Event | None, words: WordList | 
     - If `event` is a play, a challenge by the player of `event` becomes a challenge by the player of the turn.
     - If `event` is a play, a withdrawal without a challenger is recorded again for this play. But if the play was
       withdrawn because of its words (`words` is the word list), those of `event` decide when it is recorded.
+
+    Raises `CommandRefusedError` if another withdrawal would then refer to another play.
     """
+    events = _make_replacement(game, turn, event, words)
+    _check_withdrawn_plays(game, turn, events, is_removed=event is None)
+    return events
+
+
+def _make_replacement(game: Game, turn: Turn, event: Event | None, words: WordList | None) -> tuple[Event, ...]:
+    """Return the events of `replace_turn`, without a check of other withdrawals."""
     corrected = TurnCorrected(turn.number, event)
     following = [line for line in reversed(game.turns) if line.target == turn.number]
     if not isinstance(event, PlayMade):
@@ -186,6 +195,24 @@ def replace_turn(game: Game, turn: Turn, event: Event | None, words: WordList | 
     if turn == find_void_turn(game, find_deciding_words(words)):
         return removed, corrected, *challenges
     return removed, corrected, *challenges, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
+
+
+def _check_withdrawn_plays(game: Game, turn: Turn, events: Sequence[Event], *, is_removed: bool) -> None:
+    """Refuse a correction of `turn` after which a withdrawal refers to another play. Raises `CommandRefusedError`.
+
+    A withdrawal refers to the last play of a player, so `events` may give it another play. `is_removed` is True if they
+    remove the turn. Its own play, or that of its withdrawal, may count or not.
+    """
+    with convert_engine_errors():
+        after = game.push(*events)
+    own_before = {turn.number, turn.target}
+    own_after = {turn.target} if is_removed else own_before
+    plays_before, plays_after = (
+        [line.play for line in lines if not line.stands and line.number not in own]
+        for lines, own in ((game.turns, own_before), (after.turns, own_after))
+    )
+    if plays_before != plays_after:
+        raise make_refusal("withdrawal-moved")
 
 
 def _replace_challenger(game: Game, lines: Sequence[Turn], before: int, after: int) -> Iterator[Correction]:

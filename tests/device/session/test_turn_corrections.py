@@ -12,6 +12,7 @@ from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
 from engine.events import GameStarted
+from tests.support.questions import answer
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
@@ -237,3 +238,34 @@ def test_play_between_a_play_of_the_same_player_and_its_withdrawal_is_refused(
     with pytest.raises(CommandRefusedError) as refused:
         playing.submit(InsertTurn(4, at="10F", word="PASTE", player=0)).result(PATIENCE_S)
     assert refused.value.key == "turn-between"
+
+
+@pytest.fixture
+def withdrawn(playing: TableSession, table: TextTable) -> TableSession:
+    """Return a session in which Anna took back PASTE after a pass of Ben and one of her own; HORN and FARM count."""
+    play(playing, table, HORN), play(playing, table, HORN, FARM), play(playing, table, HORN, FARM, PASTE)
+    for _ in range(2):
+        playing.submit(PassTurn()).result(PATIENCE_S)
+    state = play(playing, table, HORN, FARM)
+    if state.question:
+        state = answer(playing, state.question.answers[0])
+    assert [turn.kind for turn in state.turns[2:]] == ["play", "pass", "pass", "withdrawn"]
+    return playing
+
+
+@pytest.mark.parametrize(
+    "correction",
+    [CorrectTurn(5, kind="play", at="11E", word="BIT"), CorrectTurn(4, kind="play", player=0, at="11E", word="BIT")],
+    ids=["pass", "pass of the opponent"],
+)
+def test_correction_after_which_a_withdrawal_takes_back_another_play_is_refused(
+    withdrawn: TableSession, correction: CorrectTurn
+) -> None:
+    with pytest.raises(CommandRefusedError) as refused:
+        withdrawn.submit(correction).result(PATIENCE_S)
+    assert refused.value.key == "withdrawal-moved" and totals(withdrawn.state) == [14, 9]
+
+
+def test_play_of_the_opponent_between_a_play_and_its_withdrawal_is_corrected(withdrawn: TableSession) -> None:
+    state = withdrawn.submit(CorrectTurn(4, kind="play", at="11E", word="BIT")).result(PATIENCE_S)
+    assert [turn.target for turn in state.turns if turn.kind == "withdrawn"] == [3]
