@@ -147,13 +147,17 @@ class BackgroundWork(MonitorClient):
         before = self.camera_notice
         self.camera_notice = Notice(format_sentence(message), Trouble.CAMERA) if message else None
 
+        def remove_notice() -> None:  # otherwise a refused command would show it again
+            self._controller.notices = _drop_camera_notices(self._controller.notices)
+
         def replace_notice(state: TableSnapshot) -> TableSnapshot:
-            others = tuple(notice for notice in state.notices if notice.trouble is not Trouble.CAMERA)
+            others = _drop_camera_notices(state.notices)
             return replace(state, notices=(*others, *([self.camera_notice] if self.camera_notice else [])))
 
         if message:
             self.advance_reader.discard()
         if before != self.camera_notice:
+            self._queue.run_task(remove_notice)
             self._queue.update_state(replace_notice)
 
     def handle_motion(self, is_moving: bool) -> None:
@@ -217,3 +221,8 @@ class BackgroundWork(MonitorClient):
                 error = self._profile_updater.add_turn(*self._turns_to_learn.popleft())
         if error:
             self._queue.add_notice(make_notice("not-learnt", error, trouble=Trouble.STORE))
+
+
+def _drop_camera_notices(notices: tuple[Notice, ...]) -> tuple[Notice, ...]:
+    """Return the notices that are not about a fault of the camera."""
+    return tuple(notice for notice in notices if notice.trouble is not Trouble.CAMERA)

@@ -10,8 +10,8 @@ import pytest
 from device.session.commands.base import TableCommand
 from device.session.commands.games import StartGame, Undo
 from device.session.commands.questions import AnswerQuestion, ReadAgain
-from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
-from device.session.messages import Trouble
+from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.messages import CommandRefusedError, Trouble
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
 from engine.rules import Rules
@@ -46,6 +46,19 @@ def test_unplugged_camera_is_reported_and_recovers(
     stepped.until(lambda: camera_notices(session) == [])
     table.lay(HORN)
     assert stepped.submit(EndTurn()).turns[-1].word == "HORN"
+
+
+def test_refused_command_does_not_show_a_fault_of_the_camera_again(
+    stepped: SteppedTable, session: TableSession, table: PaintedTable
+) -> None:
+    table.trouble = "the camera sends no pictures"
+    stepped.rest(3.0)
+    stepped.submit(EndTurn())
+    table.trouble = ""
+    stepped.until(lambda: camera_notices(session) == [])
+    with pytest.raises(CommandRefusedError):
+        stepped.submit(ExchangeTiles(90))
+    assert camera_notices(session) == []
 
 
 def test_black_pictures_cause_a_notice(stepped: SteppedTable, session: TableSession, table: PaintedTable) -> None:
