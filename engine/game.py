@@ -29,7 +29,7 @@ from engine.plays import Play
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.scoring import PlayScore, Status, score_play
 from engine.state import State, Turn, can_exchange, check_play, create_state, find_challengeable_turn
-from engine.tiles import TileSet
+from engine.tiles import Tile, TileSet
 from engine.transitions import apply_event, replay_ledger
 
 
@@ -229,8 +229,8 @@ class Game:
             return ()
         return find_invalid_words(turns[-1].words, self.tiles.letters, lexicon)
 
-    def find_squares_to_clear(self, events: Sequence[Event]) -> tuple[Square, ...]:
-        """Return the squares from which players must take the tiles of plays that `events` have withdrawn.
+    def find_tiles_to_clear(self, events: Sequence[Event]) -> tuple[tuple[Square, Tile], ...]:
+        """Return the tiles of plays that `events` have withdrawn, with the squares from which players must take them.
 
         `events` are the last events of the game.
         """
@@ -240,8 +240,8 @@ class Game:
             for event in events
         )
         withdrawn = [turn for turn in self.turns if not turn.stands][-count:] if count else []
-        squares = {square for turn in withdrawn for square, _ in turn.placements}
-        return tuple(sorted(square for square in squares if self.board[square] is None))
+        tiles = {square: tile for turn in withdrawn for square, tile in turn.placements}
+        return tuple((square, tile) for square, tile in sorted(tiles.items()) if self.board[square] is None)
 
     def check_play(self, play: Play, player: int | None = None) -> Status:
         """Return all defects of a play in the current position.

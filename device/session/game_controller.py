@@ -36,7 +36,7 @@ from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading
 from engine.rules import ChallengeRule
-from engine.tiles import load_tile_set
+from engine.tiles import Tile, load_tile_set
 from engine.validation import Source, validate_turn
 from engine.validation.deferred_questions import find_deferred_questions
 from engine.validation.late_answers import answer_deferred_question
@@ -78,8 +78,8 @@ class GameController:
         self.memory = QuestionMemory(store)
         """The questions that the players were asked before."""
         self._question_note = QuestionNote(store)
-        self.squares_to_clear: tuple[Square, ...] = ()
-        """Squares from which the players must remove the tiles of a withdrawn play."""
+        self.tiles_to_clear: tuple[tuple[Square, Tile], ...] = ()
+        """The tiles of withdrawn plays that the players must remove, with their squares."""
 
     # The game
 
@@ -122,11 +122,8 @@ class GameController:
 
     @property
     def awaits_play(self) -> bool:
-        """True if a new play on the board may become a turn.
-
-        It may not if the game should end by the rules, or if the tiles of a withdrawn play have to be removed first.
-        """
-        return self.phase.in_play and self.game.end_due is None and not self.squares_to_clear
+        """True if a new play on the board may become a turn, but not if the game should end by the rules."""
+        return self.phase.in_play and self.game.end_due is None
 
     @property
     def turn_context(self) -> TurnContext:
@@ -155,7 +152,7 @@ class GameController:
     def open_log(self, log: GameLog) -> None:
         """Continue the game of a log, with the question that was open when the program stopped."""
         self.notices += self._question_note.restore(log, self.pictures)
-        self._log, self.reading_history, self._look_view, self.squares_to_clear = log, EMPTY_HISTORY, None, ()
+        self._log, self.reading_history, self._look_view, self.tiles_to_clear = log, EMPTY_HISTORY, None, ()
         self.memory.start_game(log)
         self._shown_warnings.clear()
         self.clock_keeper = ClockKeeper(self.store, log, self._now)
@@ -294,8 +291,8 @@ class GameController:
             self.show_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE)
         if any(isinstance(event, PositionEntered) for event in events):
             self.reading_history = EMPTY_HISTORY  # its evidence is about a board without these tiles
-        squares = {*self.squares_to_clear, *self.game.find_squares_to_clear(events)}
-        self.squares_to_clear = tuple(sorted(square for square in squares if self.game.board[square] is None))
+        tiles = {**dict(self.tiles_to_clear), **dict(self.game.find_tiles_to_clear(events))}
+        self.tiles_to_clear = tuple((square, tile) for square, tile in tiles.items() if not self.game.board[square])
 
     def set_paused(self, paused: bool) -> None:
         """Pause or continue the game."""
@@ -309,7 +306,7 @@ class GameController:
             self._report_unsaved(step())
         if self.clock_keeper:
             self.clock_keeper.restore_press(before, self.game)
-        self.reading_history, self.squares_to_clear = EMPTY_HISTORY, ()
+        self.reading_history, self.tiles_to_clear = EMPTY_HISTORY, ()
         self.memory.start_game(self.log)
 
     def commit_entered_events(self, events: Sequence[Event]) -> None:

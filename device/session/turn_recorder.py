@@ -126,7 +126,8 @@ class TurnRecorder:
         advance, turn = self._find_unended_turn(may_read_board)
         if turn is None:
             return
-        if not self._shows_play_before(turn, seat):
+        self.background.check_tiles_to_clear(turn.reading)
+        if controller.tiles_to_clear or not self._shows_play_before(turn, seat):
             if may_read_board and seat is None and may_show_play(turn):
                 controller.show_notice("play-unrecorded")
             return
@@ -227,7 +228,7 @@ class TurnRecorder:
         decision = controller.pictures.add_question_crop(turn.decision, turn.frame.image, turn.reading.corners)
         controller.ask_question(decision, turn.reading.board)
         controller.reading_history = turn.inference.history
-        self.background.check_squares_to_clear(turn.reading)
+        self.background.check_tiles_to_clear(turn.reading)
         if turn.is_split:
             controller.show_notice("two-turns")
         foreign = [problem for problem in turn.reading.problems if key_of(problem) == FOREIGN_TILES]

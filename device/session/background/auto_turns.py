@@ -157,13 +157,13 @@ class AutoTurns:
         return CHECK_INTERVAL_S
 
     def _can_end(self) -> bool:
-        """Return True if a turn may end automatically now.
+        """Return True if a turn may end automatically now: not while tiles of a withdrawn play have to be removed.
 
         An open question does not prevent the automatic end if the events of one of its answers are already recorded.
         """
-        open_question = self._controller.open_question
+        controller, open_question = self._controller, self._controller.open_question
         is_recorded = open_question is None or (open_question.is_answer_recorded and not open_question.stops_clock)
-        return is_recorded and self._controller.awaits_play
+        return is_recorded and controller.awaits_play and not controller.tiles_to_clear
 
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
         """Pass the reading of a capture to the turn finder.

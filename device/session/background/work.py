@@ -120,9 +120,9 @@ class BackgroundWork(MonitorClient):
             if self._profile_updater:
                 self._profile_updater.discard_pending()
 
-    def check_squares_to_clear(self, reading: PhotoReading) -> None:
+    def check_tiles_to_clear(self, reading: PhotoReading) -> None:
         """Check if the tiles of a withdrawn play are gone in the reading of a turn; runs on the session's thread."""
-        self._sight_monitor.check_squares_to_clear(reading)
+        self._sight_monitor.check_tiles_to_clear(reading)
 
     def check_removed_tiles(self) -> None:
         """Check if the tiles of a withdrawn play were removed before the command that withdrew it."""

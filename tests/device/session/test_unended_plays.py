@@ -234,6 +234,29 @@ def test_pass_after_an_unended_play_where_tiles_were_taken_back_before_the_chall
     assert list_turns(table)[3:] == [(0, "play"), (1, "pass")]
 
 
+@pytest.mark.parametrize("next_play", [FARM, ("RED", 7, 7, False)])
+@pytest.mark.parametrize(
+    ("command", "rest_s", "later"), [(PassTurn(), 3.0, [(1, "pass")]), (EndGame(), 0.2, []), (EndGame(), 3.0, [])]
+)
+def test_next_play_on_the_squares_of_a_withdrawn_play_is_recorded_first(
+    next_play: tuple[str, int, int, bool],
+    command: TableCommand,
+    rest_s: float,
+    later: list[tuple[int, str]],
+    table: SteppedTable,
+) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    lay_and_wait(table, HORN, ("GORP", 5, 7, False))
+    table.submit(EndTurn())
+    table.submit(ChallengePlay())
+    table.rest(2.0)
+    table.lay(HORN, next_play)
+    table.rest(rest_s)
+    table.submit(command)
+    assert list_turns(table)[2:] == [(1, "withdrawn"), (0, "play"), *later]
+
+
 @pytest.mark.parametrize("rest_s", [0.0, 0.3, 1.0])
 def test_end_of_the_game_just_after_a_play_records_it_first(table: SteppedTable, rest_s: float) -> None:
     lay_and_wait(table, HORN)

@@ -402,6 +402,20 @@ def test_withdrawn_tiles_are_no_play_of_their_player_after_a_turn_without_tiles(
     assert found(auto)[-1] == (1, ".AT")
 
 
+def test_next_play_on_the_squares_of_a_withdrawn_play_ends_the_turn(auto: SteppedTable) -> None:
+    auto.lay(HORN)
+    auto.rest(6.5)
+    auto.lay(HORN, ("GORP", 5, 7, False))
+    auto.rest(6.5)
+    auto.submit(ChallengePlay())
+    auto.rest(2.0)
+    auto.lay(HORN, FARM)
+    assert auto.rest(6.5).notices == ()
+    auto.lay(HORN, FARM, HAT)
+    auto.rest(6.5)
+    assert found(auto)[-2:] == [(0, "FA.M"), (1, ".AT")]
+
+
 def test_turn_ends_after_a_press_that_showed_that_withdrawn_tiles_are_gone(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(6.5)
