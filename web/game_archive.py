@@ -22,7 +22,7 @@ from device.storage.archive import export_gcg, export_zip, find_stored_game, mak
 from device.storage.errors import ArchiveError
 from device.storage.game_log import REDO, UNREADABLE_GAME_ERRORS, EventHistory, GameLog
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
-from device.storage.store import EventBody, GameStore, StoredGame, StoreError
+from device.storage.store import EventBody, GameStore, StoredGame
 from device.storage.summary_cache import SummaryCache
 from engine.corrections import Ledger
 from engine.errors import TilekeeperError
@@ -275,8 +275,7 @@ class GameArchive:
                 continue
             with suppress(*UNREADABLE_GAME_ERRORS):
                 log = GameLog(self.store, stored.id, [event.body for event in self.store.read_events(stored.id)])
-                if error := log.append_press([PlayerRenamed(log.game.players.index(before), after)]):
-                    raise StoreError(error)
+                log.save_press([PlayerRenamed(log.game.players.index(before), after)])
         self.store.rename_player(before, after)
 
     def read_comment(self, number: int) -> str:

@@ -177,11 +177,10 @@ class GameLog:
             for log in logs:
                 log._write_unsaved()
         except StoreError as error:
-            self._store.unsaved_events = {
-                log.number: log._list_unsaved_events() for log in logs if log._unsaved_start is None
-            }
             return str(error)
-        self._store.unsaved_events = {}
+        finally:
+            for log in logs:
+                log._export_unsaved()
         self._earlier_logs = ()
         return ""
 
@@ -209,6 +208,18 @@ class GameLog:
         self._apply_press(events, "")
         self._press_number += 1
         return self._save_events(events, "", pictures or {})
+
+    def save_press(self, events: Sequence[Event]) -> None:
+        """Save and apply the events of a press; if they cannot be saved, raise `StoreError` and do not keep them.
+
+        This is for a game that is not at the table: its log is not there later to save the events. If the events are
+        invalid, raise `RulesError`.
+        """
+        self.game.push(*events)
+        self._store.append_events(self.number, _encode_press(events, self._press_number + 1, ""))
+        self._apply_press(events, "")
+        self._press_number += 1
+        self.length += len(events)
 
     @property
     def game_before_last_press(self) -> Game | None:
@@ -290,9 +301,8 @@ class GameLog:
 
     def _save_events(self, events: Sequence[Event], way: str, pictures: Mapping[str, bytes]) -> str:
         self.length += len(events)
-        marks = {"press": self._press_number} | ({"way": way} if way else {})
         if events:
-            self._unsaved_presses.append(([{**to_json(event), **marks} for event in events], pictures))
+            self._unsaved_presses.append((_encode_press(events, self._press_number, way), pictures))
         return self.save()
 
     def _find_unsaved_logs(self) -> tuple[GameLog, ...]:
@@ -300,11 +310,13 @@ class GameLog:
         logs = (*self._earlier_logs, self)
         return tuple(log for log in logs if log._unsaved_start is not None or log._unsaved_presses)
 
-    def _list_unsaved_events(self) -> tuple[StoredEvent, ...]:
-        """Return the unsaved events of this game, which is in the store. Their times are those of this call."""
-        bodies = [body for bodies, _ in self._unsaved_presses for body in bodies]
-        now, first = time.time(), self.length - len(bodies)
-        return tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies, first))
+    def _export_unsaved(self) -> None:
+        """Let exported files contain the unsaved events of this game, if it is in the store, with the present time."""
+        if self._unsaved_start is None:
+            bodies = [body for bodies, _ in self._unsaved_presses for body in bodies]
+            now, first = time.time(), self.length - len(bodies)
+            events = tuple(StoredEvent(number, now, body) for number, body in enumerate(bodies, first))
+            self._store.unsaved_events[self.number] = events
 
     def _write_unsaved(self) -> None:
         """Save the unsaved events of this game. Raises `StoreError`."""
@@ -337,6 +349,12 @@ def find_press_clocks(before: Game, after: Game) -> tuple[float, ...] | None:
         return None
     is_undo = len(clocks_before) > len(clocks_after)
     return before.state.clocks if is_undo else after.state.clocks
+
+
+def _encode_press(events: Sequence[Event], press: int, way: str) -> list[EventBody]:
+    """Return the events of a press for the log, with the number and the way of the press."""
+    marks = {"press": press} | ({"way": way} if way else {})
+    return [{**to_json(event), **marks} for event in events]
 
 
 def _list_clock_events(events: Iterable[Event]) -> list[ClockRead]:

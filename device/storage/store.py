@@ -86,7 +86,7 @@ class GameStore(Closeable):
         """The reason why the pictures of the newest events were not stored; an empty string if they were."""
         self.path = str(path)
         self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and self.path != MEMORY else None)
-        self.unsaved_events: Mapping[int, Sequence[StoredEvent]] = {}
+        self.unsaved_events: dict[int, Sequence[StoredEvent]] = {}
         """The events that could not be saved yet, by game number. Exported files contain them, too."""
         self.delete_listeners: list[Callable[[float, bool], None]] = []
         """Functions that are called for a game that was deleted, with its start time (seconds since 1970) and whether

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from device.storage.game_log import GameLog
-from device.storage.store import GameStore
+from device.storage.store import GameStore, StoreError
 from engine.events import (
     Event,
     Exchanged,
@@ -20,6 +20,7 @@ from engine.events import (
     TurnInserted,
 )
 from engine.plays import Play
+from tests.support.damaged_store import protect_from_writes
 from web.game_archive import GameArchive
 
 STARTED = GameStarted(("Anna", "Ben"))
@@ -107,3 +108,21 @@ def test_list_names_no_winner_before_racks_are_counted(evening: Evening) -> None
     evening.log.append_press([RackRevealed(0, ("A",)), RackRevealed(1, ("B",))])
     [line] = archive.make_lines(archive.find_games())
     assert (line.winners, line.totals, line.racks_wanted) == ((0,), (13, -3), ())
+
+
+def test_name_that_could_not_be_saved_is_in_no_exported_file(evening: Evening) -> None:
+    archive = GameArchive(evening.store, lambda: 0)
+    protect_from_writes(evening.store, on=True)
+    with pytest.raises(StoreError):
+        archive.rename_player("Anna", "Anne")
+    assert "Anne" not in archive.export_gcg(evening.log.number)[0]
+
+
+def test_rename_that_fails_leaves_unsaved_turns_in_exported_files(evening: Evening) -> None:
+    GameLog.begin_game(evening.store, GameStarted(("Cleo", "Dan")))
+    protect_from_writes(evening.store, on=True)
+    evening.lay("8F", "HORN")
+    archive = GameArchive(evening.store, lambda: evening.log.number)
+    with pytest.raises(StoreError):
+        archive.rename_player("Cleo", "Chloe")
+    assert "HORN" in archive.export_gcg(evening.log.number)[0]

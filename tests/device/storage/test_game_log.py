@@ -155,6 +155,16 @@ def test_game_that_was_deleted_meanwhile_holds_up_no_other(log: GameLog, store: 
     assert players_and_kinds(store) == [(2, "Carl", [])]
 
 
+def test_log_of_another_game_leaves_unsaved_events_in_exported_files(log: GameLog, store: GameStore) -> None:
+    other = GameLog(store, store.begin_game(to_json(STARTED)), [to_json(STARTED)])
+    protect_from_writes(store, on=True)
+    log.append_press([Passed(0)])
+    other.append_press([Passed(0)])
+    protect_from_writes(store, on=False)
+    other.save()
+    assert len(store.list_events_to_export(log.number)) == 2 and len(store.read_events(log.number)) == 1
+
+
 PRESSES = st.lists(
     st.one_of(
         st.sampled_from(["undo", "redo", "restart"]),
