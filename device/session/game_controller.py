@@ -26,7 +26,6 @@ from device.session.question_note import QuestionNote, make_deferral
 from device.session.snapshot import LookView, Phase, TableSnapshot
 from device.session.snapshot_builder import build_snapshot
 from device.session.turns.decision import Decision, TurnContext
-from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import Square
@@ -145,9 +144,8 @@ class GameController:
         self.colours.save(zip(started.players, colours, strict=False))
         self.open_log(log)
         self._report_unsaved(save_error)
-        if before is not None and not before.game.turns and not before.has_unsaved:
-            with log_store_errors("a game without turns is kept"):
-                self.store.delete_game(before.number)
+        if before is not None and not before.game.turns:
+            before.discard()
 
     def open_log(self, log: GameLog) -> None:
         """Continue the game of a log, with the question that was open when the program stopped."""
@@ -381,8 +379,8 @@ class GameController:
 
     @property
     def has_unsaved(self) -> bool:
-        """True if events could not be saved to disk yet."""
-        return self._log is not None and self._log.has_unsaved
+        """True if events could not be saved to disk yet, or a game could not be deleted."""
+        return self._log is not None and (self._log.has_unsaved or self.store.has_discarded_games)
 
     def save(self) -> bool:
         """Try to save the events that are not on disk yet; return True if all events are on disk."""

@@ -43,7 +43,7 @@ class StoreTooNewError(StoreError):
 
 
 class GameDeletedError(StoreError):
-    """Error for events of a deleted game, which cannot be saved."""
+    """Error for a game that was deleted before: its events cannot be saved, and it cannot be deleted again."""
 
 
 class ArchiveError(TilekeeperError):

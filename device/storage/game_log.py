@@ -172,6 +172,7 @@ class GameLog:
 
     def save(self) -> str:
         """Save the unsaved events, oldest game first; return an error message, or an empty string on success."""
+        self._store.delete_discarded_games()
         logs = self._find_unsaved_logs()
         try:
             for log in logs:
@@ -183,6 +184,14 @@ class GameLog:
                 log._export_unsaved()
         self._earlier_logs = ()
         return ""
+
+    def discard(self) -> None:
+        """Delete this game, which was begun by mistake; if the store cannot be written, it is deleted later."""
+        self._unsaved_presses.clear()
+        if self._unsaved_start is None:
+            self._export_unsaved()
+            self._store.discard_game(self.number)
+        self._unsaved_start = None
 
     @property
     def game(self) -> Game:

@@ -15,6 +15,7 @@ import logging
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from device.catalogue import get_text
@@ -30,7 +31,7 @@ from device.storage.checksums import (
 )
 from device.storage.damage import describe_lost_tail, find_damaged_games, read_intact_rows
 from device.storage.database import MEMORY, Database
-from device.storage.errors import StoreDamagedError, StoreError, StoreFullError
+from device.storage.errors import GameDeletedError, StoreDamagedError, StoreError, StoreFullError, log_store_errors
 from device.storage.picture_limits import (
     DEFAULT_LIMITS,
     PictureSummary,
@@ -88,6 +89,8 @@ class GameStore(Closeable):
         self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and self.path != MEMORY else None)
         self.unsaved_events: dict[int, Sequence[StoredEvent]] = {}
         """The events that could not be saved yet, by game number. Exported files contain them, too."""
+        self._discarded_games: list[int] = []
+        """The numbers of the games that could not be deleted yet."""
         self.delete_listeners: list[Callable[[float, bool], None]] = []
         """Functions that are called for a game that was deleted, with its start time (seconds since 1970) and whether
         it was imported."""
@@ -173,13 +176,31 @@ class GameStore(Closeable):
         """Delete a game with its pictures and notes; the game's number is not used again. Raises `StoreError`."""
         with self._database.transaction() as db:
             if db.execute(_DELETE_GAME, (game,)).rowcount == 0:
-                raise StoreError(get_text("game-gone", game))
+                raise GameDeletedError(get_text("game-gone", game))
             started, imported = db.execute("SELECT started, imported FROM game WHERE id = ?", (game,)).fetchone()
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
         self._database.truncate_write_ahead_log()
         for notify in self.delete_listeners:
             notify(started, bool(imported))
+
+    def discard_game(self, game: int) -> None:
+        """Delete a game now or, if the store cannot be written, in a later call of `delete_discarded_games`."""
+        self._discarded_games.append(game)
+        self.delete_discarded_games()
+
+    @property
+    def has_discarded_games(self) -> bool:
+        """True if there are discarded games that could not be deleted yet."""
+        return bool(self._discarded_games)
+
+    def delete_discarded_games(self) -> None:
+        """Try to delete the discarded games that could not be deleted before. Errors are only logged."""
+        with log_store_errors("a game that was taken back cannot be deleted yet"):
+            while self._discarded_games:
+                with suppress(GameDeletedError):
+                    self.delete_game(self._discarded_games[0])
+                del self._discarded_games[0]
 
     def add_game(
         self,

@@ -172,8 +172,7 @@ def _return_to_game_before(context: CommandContext) -> bool:
     controller.open_log(log)
     context.turn_recorder.prepare_board()
     controller.show_notice("game-before", format_list(log.game.players))
-    if not empty.has_unsaved:
-        controller.store.delete_game(empty.number)
+    empty.discard()
     return True
 
 

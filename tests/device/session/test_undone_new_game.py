@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from device.session.table_session import TableSession
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.events import GameStarted, PlayerRenamed
+from tests.support.damaged_store import protect_from_writes
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
@@ -58,6 +60,49 @@ def test_undo_of_a_new_game_leaves_the_game_before_to_the_next_start(path: Path)
         session.submit(Undo()).result(PATIENCE_S)
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
         assert totals(session.submit(ResumeGame()).result(PATIENCE_S)) == [14, 0] and len(store.list_games()) == 1
+
+
+def test_undone_new_game_that_could_not_be_deleted_is_deleted_with_the_next_turn(path: Path) -> None:
+    table = TextTable()
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        number = play(session, table, HORN).game
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        protect_from_writes(store, True)
+        session.submit(Undo()).result(PATIENCE_S)
+        protect_from_writes(store, False)
+        play(session, table, HORN, FARM)
+        assert [game.id for game in store.list_games()] == [number]
+
+
+def test_undone_new_game_that_could_not_be_deleted_is_deleted_at_the_end(path: Path) -> None:
+    table = TextTable()
+    with GameStore(path) as store:
+        with TableSession(table, table, store, None) as session:
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            number = play(session, table, HORN).game
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            protect_from_writes(store, True)
+            session.submit(Undo()).result(PATIENCE_S)
+            protect_from_writes(store, False)
+        assert [game.id for game in store.list_games()] == [number]
+
+
+def test_undone_new_games_that_could_not_be_deleted_are_deleted_without_a_press(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.session.background.work.SAVE_RETRY_INTERVAL_S", 0.05)
+    table, deleted = TextTable(), threading.Event()
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play(session, table, HORN)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        protect_from_writes(store, True)
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        session.submit(Undo()).result(PATIENCE_S)
+        store.delete_listeners.append(lambda *_: deleted.set())
+        protect_from_writes(store, False)
+        assert deleted.wait(PATIENCE_S)
 
 
 def test_new_game_is_undone_after_a_restart(path: Path) -> None:
