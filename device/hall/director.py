@@ -163,7 +163,7 @@ def is_sound_command(command: DirectorCommand) -> bool:
     """Return True if the names in a command are valid, so that a table can carry it out."""
     match command:
         case SetTableName(name=name):
-            return bool(TABLE_PATTERN.fullmatch(name))
+            return bool(TABLE_PATTERN.fullmatch(name)) and is_player_name(name)
         case OfferPairing(players=players):
             distinct = len({player.casefold() for player in players}) == len(players)
             return MIN_PLAYERS <= len(players) <= MAX_PLAYERS and distinct and all(map(is_player_name, players))

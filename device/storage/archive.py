@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from device.catalogue import get_text
-from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
+from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable, remove_invisible
 from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER, decode_game, encode_game, replay_checked
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
@@ -128,11 +128,15 @@ def _clean_player_names(event: Event) -> Event:
     """
     if not isinstance(event, GameStarted):
         return event
-    cleaned = ("".join(filter(is_displayable, name)).strip()[:MAX_PLAYER_NAME_LENGTH].strip() for name in event.players)
+    cleaned = (_clean_player_name(name) for name in event.players)
     names = [name or f"Player {seat}" for seat, name in enumerate(cleaned, 1)]
     numbered = (f"{name[: MAX_PLAYER_NAME_LENGTH - 2].strip()} {seat}" for seat, name in enumerate(names, 1))
     unique = (name if names.count(name) == 1 else other for name, other in zip(names, numbered, strict=True))
     return replace(event, players=tuple(unique))
+
+
+def _clean_player_name(name: str) -> str:
+    return remove_invisible("".join(filter(is_displayable, name))).strip()[:MAX_PLAYER_NAME_LENGTH].strip()
 
 
 def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str:

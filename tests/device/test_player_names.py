@@ -2,14 +2,88 @@
 
 from __future__ import annotations
 
+import unicodedata
+from typing import Literal
+
 import pytest
 
-from device.player_names import clean_name, is_player_name
+from device.player_names import MAX_MARKS, clean_name, is_player_name
+
+CARON = "\u030c"
+"""A mark that Unicode does not compose with b."""
 
 
 @pytest.mark.parametrize("name", ["\u200d", "\u2800", "\u3164 \u115f", "\u202e\u2066", "\ufeff", "\udcff", ""])
 def test_name_without_a_visible_character_is_none(name: str) -> None:
     assert not clean_name(name) and not is_player_name(name)
+
+
+INVISIBLE = ["\ufe0f", "\u034f", "\u180b", "\u17b5", "\u200d", "\U0001d159", "\U000e0100"]
+
+
+@pytest.mark.parametrize("letter", INVISIBLE, ids=ascii)
+def test_invisible_character_makes_no_other_name(letter: str) -> None:
+    for name in (letter, f"An{letter}na", f"Anna{letter}", f"{letter}Anna"):
+        assert clean_name(name) == ("" if name == letter else "Anna") and not is_player_name(name)
+
+
+@pytest.mark.parametrize("name", ["\u0301", "Anna \u0301", "'\u0301"])
+def test_mark_without_a_letter_is_not_in_a_name(name: str) -> None:
+    assert not is_player_name(name) and "\u0301" not in clean_name(name)
+
+
+def test_letter_has_few_marks() -> None:
+    assert is_player_name(f"b{MAX_MARKS * CARON}") and not is_player_name(f"b{(MAX_MARKS + 1) * CARON}")
+    assert clean_name(f"b{39 * CARON}c") == f"b{MAX_MARKS * CARON}c"
+
+
+@pytest.mark.parametrize("between", ["\u200d", "\u034f"], ids=ascii)
+def test_accent_after_an_invisible_character_is_composed_with_its_letter(between: str) -> None:
+    assert clean_name(f"Rene{between}\u0301") == "René"
+
+
+REAL_NAMES = [
+    "Nguyễn Thị Hồng Nhung",
+    "Ọ̀ṣun",
+    "Ọlátúnjí",
+    "Ζωή Παπαδοπούλου",
+    "Ёлка",
+    "Կարեն",
+    "ქეთევან",
+    "አበበ",
+    "น้ำฝน",
+    "กิ่งแก้ว ณัฐวุฒิ",
+    "ປ້ອນ",
+    "မြို့သူ",
+    "ស្រីនាង ស្ត្រី",
+    "བསྟན་འཛིན་རྒྱ་མཚོ",
+    "דָּוִד בֶּן־גּוּרְיוֹן",
+    "שָׂרָה",
+    "مُحَمَّد",
+    "عبد اللّٰه",
+    "علی\u200cرضا",
+    "श्री कृष्ण",
+    "प्रियंका चौधरी",
+    "র\u200d্যাফেল",
+    "සුනිල් ශ්\u200dරී",
+    "സുകുമാരന്\u200d",
+    "தமிழ்ச்செல்வி",
+    "ರ\u200d್ಯಾಲಿ",
+    "한지민",
+    "葛城 みどり",
+    "李小龍",
+    "ᠮᠣᠩᠭᠣᠯ",
+    "❤️ Ada",
+    "👩🏽\u200d🚀",
+    "🏳️\u200d🌈",
+]
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("name", REAL_NAMES, ids=ascii)
+def test_name_of_real_people_is_kept(name: str, form: Literal["NFC", "NFD"]) -> None:
+    typed = unicodedata.normalize(form, name)
+    assert is_player_name(typed) and clean_name(typed) == unicodedata.normalize("NFC", name)
 
 
 @pytest.mark.parametrize("name", ["Łucja", "नेहा क्\u200dष", "👩\u200d🚀 Ada", "Jean-Luc d’Or"])

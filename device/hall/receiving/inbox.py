@@ -16,7 +16,7 @@ from device.hall.messages import (
     TableState,
     TableStatus,
 )
-from device.player_names import is_player_name
+from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
 from device.settings import TABLE_PATTERN
 from engine.errors import TilekeeperError
 
@@ -92,11 +92,16 @@ def _is_deeper(value: Any, depth: int) -> bool:
     return depth == 0 or any(_is_deeper(inner, depth - 1) for inner in inner_values)
 
 
+def _is_stored_name(name: str) -> bool:
+    """Return True for a name that a game may have; games of earlier versions may have invisible ones."""
+    return 0 < len(name) <= MAX_PLAYER_NAME_LENGTH and all(map(is_displayable, name))
+
+
 def _find_state_problem(state: TableState) -> str:
     count = len(state.players)
     if (state.name and not TABLE_PATTERN.fullmatch(state.name)) or len(state.store) > _MAX_STORE_CHARS:
         return "names that no table has"
-    if count > 4 or not all(is_player_name(player.name) for player in state.players):
+    if count > 4 or not all(_is_stored_name(player.name) for player in state.players):
         return "players that no game has"
     seats = [*state.winners, *([state.turn_of] if state.turn_of is not None else [])]
     if state.clock:

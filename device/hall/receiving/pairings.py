@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from device.catalogue import get_text
 from device.hall.receiving.results import Result
-from device.player_names import is_player_name
+from device.player_names import is_player_name, remove_invisible
 from engine.errors import TilekeeperError
 
 MAX_PAIRINGS = 5000
@@ -83,12 +82,12 @@ def check_pairings(pairings: Iterable[Pairing]) -> None:
 
 
 def _normalize(name: str) -> str:
-    """Return a name in a normal form: without double spaces, each accent combined with its letter, ready to compare.
+    """Return a name in a normal form, ready to compare: without double spaces and invisible characters, in NFC.
 
     >>> _normalize("Zoë  Mai") == "Zoë Mai"
     True
     """
-    return " ".join(unicodedata.normalize("NFC", name).split())
+    return " ".join(remove_invisible(name).split())
 
 
 def _read_rows(text: str, delimiter: str) -> Iterator[list[str]]:

@@ -93,6 +93,7 @@ FORGED = {
         "order-unreadable",
     ),
     "name with markup": (make_order(command=SetTableName("<b>")), "order-unreadable"),
+    "invisible name": (make_order(command=SetTableName("\u3164")), "order-unreadable"),
     "no name": (make_order(command=SetTableName("")), "order-unreadable"),
     "one player": (make_order(command=OfferPairing(("Anna",))), "order-unreadable"),
     "same player": (make_order(command=OfferPairing(("Anna", "anna"))), "order-unreadable"),

@@ -13,7 +13,7 @@ from device.player_names import MAX_PLAYER_NAME_LENGTH
 from device.storage.archive import export_gcg, export_zip, find_stored_game, import_gcg, import_zip, load_game
 from device.storage.errors import ArchiveError
 from device.storage.game_log import GameLog, replay_log
-from device.storage.store import GameStore
+from device.storage.store import GameStore, StoredEvent
 from engine.board import EMPTY_BOARD
 from engine.events import Event, Exchanged, GameStarted, Passed, PlayMade, Undone, to_json
 from engine.game import Game
@@ -124,6 +124,7 @@ def test_import_of_many_files_replays_each_game_once(other: GameStore, monkeypat
     ("first", "second", "names"),
     [
         ("Anna", "An\x07na", ("Anna 1", "Anna 2")),
+        ("Anna", "Anna\ufe0f", ("Anna 1", "Anna 2")),
         ("x" * 80, "x" * 79 + "y", ("x" * 38 + " 1", "x" * 38 + " 2")),
         ("Player 2", "", ("Player 2", "B")),
     ],
@@ -141,6 +142,15 @@ def test_names_of_a_gcg_are_brought_as_this_table_takes_them(store: GameStore, o
     brought = import_gcg(store, data)
     assert load_game(store, brought).players == ("Ann[2Ja", "B" * MAX_PLAYER_NAME_LENGTH)
     assert load_game(other, import_zip(other, export_to_memory(store, brought))).totals == (14, 0)
+
+
+def test_game_with_invisible_names_of_an_earlier_version_is_brought_to_another_table(
+    store: GameStore, other: GameStore
+) -> None:
+    players = ("\ufe0f", "Anna" + 30 * "\u0300")
+    number = store.add_game(1.0, [StoredEvent(0, 1.0, to_json(GameStarted(players)))], [])
+    assert load_game(store, number).players == players
+    assert load_game(other, import_zip(other, export_to_memory(store, number))).players == players
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,10 @@ def test_name_of_a_paired_device_has_no_control_characters(guarded: Table) -> No
     assert guarded.pairing.pair(guarded.pairing.code, "192.0.2.1", "\u200d").device == "?"
 
 
+def test_name_of_a_paired_device_has_no_invisible_characters(guarded: Table) -> None:
+    assert guarded.pairing.pair(guarded.pairing.code, "192.0.2.1", "\ufe0f").device == "?"
+
+
 def test_press_on_the_panel_lets_one_device_in_for_a_minute(guarded: Table) -> None:
     guess_until_all_wait(guarded)
     guarded.pairing.open_for_one_device()

@@ -73,6 +73,11 @@ def test_impossible_message_is_refused(topic: str, message: object, reason: str)
         decode_message(f"tilekeeper/v1/{topic}", json.dumps(message).encode())
 
 
+def test_table_with_an_invisible_name_of_an_earlier_version_is_shown() -> None:
+    players = [{"name": "Anna\ufe0f", "total": 0}, {"name": "\u034f", "total": 0}]
+    decode_message("tilekeeper/v1/7/state", json.dumps({**STATE, "players": players}).encode())
+
+
 @pytest.mark.parametrize("payload", [b"", b"\xff", b"{", b"[" * 200_000, b" " * (MAX_MESSAGE_BYTES + 1)])
 def test_payload_without_a_message_is_refused(payload: bytes) -> None:
     with pytest.raises(BadMessageError):

@@ -26,6 +26,10 @@ def test_pairings_of_a_spreadsheet_are_read(text: str) -> None:
     assert parse_pairings(text) == (Pairing(1, "7", "Anna", "Ben"),)
 
 
+def test_invisible_characters_in_pairings_are_left_out() -> None:
+    assert parse_pairings("1,7,An\u034fna,Ben\ufe0f") == (Pairing(1, "7", "Anna", "Ben"),)
+
+
 @pytest.mark.parametrize("word", ["", "bye", "BYE", "-"])
 def test_bye_may_be_written_as_a_word(word: str) -> None:
     assert parse_pairings(f"1,,Eve,{word}") == (Pairing(1, "", "Eve", ""),)
