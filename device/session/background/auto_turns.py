@@ -129,14 +129,14 @@ class AutoTurns:
     def consume_echo(self, game: Game) -> bool:
         """Return True if a press of the button is probably meant for the turn that was just ended automatically.
 
-        This is the case for the first press within `MAX_ECHO_S` seconds, if the board still looks as in the capture of
-        that turn and the number of turns has not changed. Runs on the session's thread.
+        This is the case for the first press within `MAX_ECHO_S` seconds, if the board still shows the same tiles as the
+        capture of that turn and the number of turns has not changed. Runs on the session's thread.
         """
         ended, self._ended_turn = self._ended_turn, None
-        if ended is None:
+        newest = self._advance_reader.get_newest()
+        if ended is None or newest is None or ended.turn_count != len(game.turns):
             return False
-        is_unchanged = ended.turn_count == len(game.turns) and ended.capture is self._advance_reader.get_newest()
-        return is_unchanged and self._clock() - ended.time < MAX_ECHO_S
+        return _shows_same_tiles(ended.capture, newest) and self._clock() - ended.time < MAX_ECHO_S
 
     def check(self) -> float:
         """End the turn or propose its end, if the turn is over; return the seconds until the next check."""
@@ -199,3 +199,9 @@ class AutoTurns:
     def _forget_play(self) -> None:
         self._finder.take()
         self._finder_input = None
+
+
+def _shows_same_tiles(one: AdvanceCapture, other: AdvanceCapture) -> bool:
+    """Return True if two captures show the same tiles, even if a hand has passed over the board between them."""
+    before, after = one.turn.reading.board, other.turn.reading.board
+    return before is not None and after is not None and before.symbols == after.symbols

@@ -113,6 +113,7 @@ class EndFoundTurn(TableCommand, frozen=True):
 
     transition = Transition.END_TURN
     question_effect = QuestionEffect.REPLACE
+    interim_phase = Phase.LOOKING
 
     capture: AdvanceCapture
 

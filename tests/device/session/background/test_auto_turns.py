@@ -179,6 +179,28 @@ def test_press_just_after_the_end_is_no_pass(auto: SteppedTable) -> None:
     assert len(found(auto)) == 2, "the second press is a pass"
 
 
+def test_automatic_end_has_the_phase_of_a_press(auto: SteppedTable) -> None:
+    """The panel beeps after this phase, also for a question."""
+    phases: list[Phase] = []
+    auto.session.add_listener(lambda state: phases.append(state.phase))
+    auto.lay(HORN)
+    auto.until(lambda: auto.session.state.turns)
+    assert phases[-2:] == [Phase.LOOKING, Phase.CHALLENGE]
+
+
+@pytest.mark.parametrize("seat", [None, 0])
+def test_press_just_after_the_end_is_no_pass_even_if_a_hand_has_passed(auto: SteppedTable, seat: int | None) -> None:
+    assert isinstance(auto.table, RuledTable)
+    auto.lay(HORN)
+    auto.until(lambda: auto.session.state.turns)
+    auto.table.covered = True
+    auto.rest(0.6)
+    auto.table.covered = False
+    auto.rest(1.0)
+    state = auto.submit(EndTurn(), seat)
+    assert found(auto) == [(0, "HORN")] and [notice.key for notice in state.notices] == ["turn-ended-already"]
+
+
 def test_turn_of_the_next_player_just_after_the_end_counts(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(6.5)
