@@ -19,6 +19,7 @@ from device.session.messages import (
     update_names,
 )
 from device.session.open_question import OpenQuestion, make_finding_question
+from device.session.phases import TURN_PHASES
 from device.session.picture_buffer import PictureBuffer
 from device.session.player_colours import PlayerColours
 from device.session.question_memory import QuestionMemory
@@ -121,8 +122,11 @@ class GameController:
 
     @property
     def awaits_play(self) -> bool:
-        """True if a new play on the board may become a turn, but not if the game should end by the rules."""
-        return self.phase.in_play and self.game.end_due is None
+        """True if a new play on the board may become a turn, also in a pause: it may have been placed before.
+
+        No play may become a turn while players draw, or if the game should end by the rules.
+        """
+        return self.phase in (*TURN_PHASES, Phase.PAUSED) and not self.game.drawing and self.game.end_due is None
 
     @property
     def turn_context(self) -> TurnContext:

@@ -162,8 +162,9 @@ class AutoTurns:
         An open question does not prevent the automatic end if the events of one of its answers are already recorded.
         """
         controller, open_question = self._controller, self._controller.open_question
-        is_recorded = open_question is None or (open_question.is_answer_recorded and not open_question.stops_clock)
-        return is_recorded and controller.awaits_play and not controller.tiles_to_clear
+        if not (controller.phase.in_play and controller.awaits_play) or controller.tiles_to_clear:
+            return False
+        return open_question is None or (open_question.is_answer_recorded and not open_question.stops_clock)
 
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
         """Pass the reading of a capture to the turn finder.

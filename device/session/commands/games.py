@@ -27,6 +27,7 @@ from device.session.commands.base import (
 from device.session.game_controller import GameController
 from device.session.messages import make_refusal
 from device.session.phases import Transition
+from device.session.snapshot import Phase
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.events import FirstDrawn, GameEnded, GameStarted, PositionEntered
@@ -319,9 +320,13 @@ class ResumeGame(TableCommand, frozen=True):
 
 
 def _leave_game(context: CommandContext) -> None:
-    """Record a play whose turn was not ended yet, and save the clock: Undo may go back to the game."""
-    context.turn_recorder.record_unended_play(None)
-    if keeper := context.controller.clock_keeper:
+    """Record a play whose turn was not ended yet, and save the clock: Undo may go back to the game.
+
+    In a pause, the board is not watched, so it is read now: the play may have been taken back.
+    """
+    controller = context.controller
+    context.turn_recorder.record_unended_play(None, may_read_board=controller.phase is Phase.PAUSED)
+    if keeper := controller.clock_keeper:
         keeper.save()
 
 

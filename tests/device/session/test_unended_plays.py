@@ -89,6 +89,35 @@ def test_unended_play_counts_after_a_pause(table: SteppedTable) -> None:
     assert list_turns(table) == [(0, "play")]
 
 
+@pytest.mark.parametrize("command", [EndGame(), PlayAgain(new_game().start_event)])
+def test_unended_play_counts_at_the_end_of_a_game_in_a_pause(command: TableCommand, table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    lay_and_wait(table, HORN, FARM)
+    table.submit(Pause())
+    table.rest(5.0)
+    assert "recorded-first" in [notice.key for notice in table.submit(command).notices]
+    table.submit(Undo())
+    assert list_turns(table) == [(0, "play"), (1, "play")]
+
+
+@pytest.mark.parametrize("command", [EndGame(), PlayAgain(new_game().start_event)])
+@pytest.mark.parametrize("left", [(HORN,), ()])
+def test_play_that_was_taken_back_during_a_pause_does_not_count_at_the_end_of_the_game(
+    left: tuple[tuple[str, int, int, bool], ...], command: TableCommand, table: SteppedTable
+) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    lay_and_wait(table, HORN, FARM)
+    table.submit(Pause())
+    table.rest(5.0)
+    table.lay(*left)
+    table.rest(5.0)
+    assert table.submit(command).notices == ()
+    table.submit(Undo())
+    assert list_turns(table) == [(0, "play")]
+
+
 def test_next_game_after_an_unended_play_counts_the_play(table: SteppedTable) -> None:
     lay_and_wait(table, HORN)
     table.submit(PlayAgain(new_game().start_event))
