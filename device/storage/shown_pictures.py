@@ -21,7 +21,8 @@ class StoredPictureRecord:
     def __init__(self, store: GameStore, folder: Path) -> None:
         self._store = store
         self._folder = folder
-        self._note_name = f"shown-pictures {folder.absolute()}"
+        # SQLite refuses names of folders that are not UTF-8.
+        self._note_name = f"shown-pictures {folder.absolute()}".encode(errors="backslashreplace").decode()
 
     def load(self) -> dict[str, int]:
         """Return the recorded modification times (ns since 1970) by file name; empty if there is no valid note."""

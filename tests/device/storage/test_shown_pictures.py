@@ -42,6 +42,16 @@ def test_picture_whose_name_is_no_utf8_is_known_after_a_restart(folder: Path, tm
         assert StoredPictureRecord(store, folder).load() == {name: 5}
 
 
+def test_folder_whose_name_is_no_utf8_is_known_after_a_restart(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode("Straße".encode("latin-1"))
+    folder.mkdir()
+    (folder / "1.jpg").touch()
+    with GameStore(tmp_path / "games.db") as store:
+        StoredPictureRecord(store, folder).save({"1.jpg": 5})
+    with GameStore(tmp_path / "games.db") as store:
+        assert StoredPictureRecord(store, folder).load() == {"1.jpg": 5}
+
+
 @pytest.mark.parametrize("text", ["no json", "[1, 2]", '{"1.jpg": "5"}'])
 def test_note_that_is_no_record_counts_as_none(folder: Path, text: str) -> None:
     with GameStore(":memory:") as store:
