@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from device.storage.database import Database
 from device.storage.errors import log_store_errors
 from device.storage.stored_game import MAX_TIME_S
+
+_log = logging.getLogger(__name__)
 
 _DAY_S = 24 * 60 * 60
 _MAX_BREAK_S = 2 * 365 * _DAY_S
@@ -74,7 +77,10 @@ def delete_excess_pictures(database: Database, limits: PictureLimits) -> None:
                 db.executemany(_DELETE_OF_GAME, [(game,) for game in old])
         while summarise_pictures(database).size > limits.max_bytes:
             with database.transaction() as db:
-                db.execute(_DELETE_OLDEST_GAME)
+                deleted = db.execute(_DELETE_OLDEST_GAME).rowcount
+            if not deleted:
+                _log.warning("old pictures are still there: their index is damaged")
+                break
 
 
 def _find_old_games(starts: Iterable[tuple[int, float, int]], max_age_s: float) -> list[int]:

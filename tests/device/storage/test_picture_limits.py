@@ -8,7 +8,7 @@ import pytest
 
 from device.storage.picture_limits import DEFAULT_LIMITS, PictureLimits, PictureSummary
 from device.storage.store import GameStore, StoredEvent, StoredPicture
-from tests.support.damaged_store import change_store
+from tests.support.damaged_store import PAGE_SIZE, change_store, find_root_page
 from tests.support.set_clock import SetClock
 
 DAY_S = 24 * 60 * 60.0
@@ -99,6 +99,18 @@ def test_no_pictures_of_earlier_games_are_kept_with_size_0(tmp_path: Path, clock
     with open_store(tmp_path, clock, PictureLimits(max_bytes=0)) as store:
         earlier, now = play_game(store), play_game(store)
         assert [len(store.list_pictures(game)) for game in (earlier, now)] == [0, 1]
+
+
+def test_game_begins_if_pictures_are_missing_in_their_damaged_index(tmp_path: Path, clock: SetClock) -> None:
+    with open_store(tmp_path, clock) as store:
+        play_game(store)
+    path = tmp_path / "games.db"
+    data = bytearray(path.read_bytes())
+    page = find_root_page(path, "sqlite_autoindex_picture_1")
+    data[page] = b"\x0a\0\0\0\0\x10\0\0".ljust(PAGE_SIZE, b"\0")  # an index without entries
+    path.write_bytes(data)
+    with open_store(tmp_path, clock, PictureLimits(max_bytes=0)) as store:
+        assert play_game(store) == 2
 
 
 def test_summary_counts_pictures_with_size_and_age(tmp_path: Path, clock: SetClock) -> None:
