@@ -7,6 +7,7 @@ to a limit of bytes. A game is imported only if all events have the right types 
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -28,6 +29,8 @@ from engine.lexicon import load_shipped_lexicon
 from engine.limits import MAX_ARCHIVE_GAME_BYTES, MAX_GCG_BYTES
 
 _GCG_MEMBER = "game.gcg"
+_import_lock = threading.Lock()
+"""Held while a file is compared with the stored games and added: a page may send it twice at the same time."""
 
 
 def load_game(store: GameStore, number: int) -> Game:
@@ -80,12 +83,13 @@ def import_zip(store: GameStore, file: BinaryIO) -> int:
                 name = name_picture(number, kind)
                 raise ArchiveError(get_text("zip-no-event", name))
             members.read_picture(number, kind, MAX_PICTURE_BYTES)
-        _refuse_duplicate(store, events)
         stored_pictures = (  # read again one after the other, so that only one is in memory
             StoredPicture(number, kind, members.read_picture(number, kind, MAX_PICTURE_BYTES))
             for number, kind in pictures
         )
-        return store.add_game(started, events, stored_pictures)
+        with _import_lock:
+            _refuse_duplicate(store, events)
+            return store.add_game(started, events, stored_pictures)
 
 
 def _is_member(name: str) -> bool:
@@ -109,9 +113,10 @@ def import_gcg(store: GameStore, data: bytes) -> int:
         raise ArchiveError(get_text("gcg-impossible", error)) from error
     now = time.time()
     events = tuple(StoredEvent(number, now, to_json(event)) for number, event in enumerate(game.events))
-    _refuse_duplicate(store, events)
-    _refuse_same_turns(store, game)
-    return store.add_game(now, events, ())
+    with _import_lock:
+        _refuse_duplicate(store, events)
+        _refuse_same_turns(store, game)
+        return store.add_game(now, events, ())
 
 
 def list_gcg_problems(data: bytes) -> tuple[str, ...]:

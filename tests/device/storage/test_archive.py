@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import io
+import threading
 import zipfile
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH
-from device.storage.archive import export_gcg, export_zip, find_stored_game, import_gcg, import_zip, load_game
+from device.storage.archive import (
+    _refuse_duplicate,
+    export_gcg,
+    export_zip,
+    find_stored_game,
+    import_gcg,
+    import_zip,
+    load_game,
+)
 from device.storage.errors import ArchiveError
 from device.storage.game_log import GameLog, replay_log
 from device.storage.store import GameStore, StoredEvent
@@ -178,6 +190,25 @@ def test_stored_game_is_not_imported_again(store: GameStore, number: int) -> Non
     brought = import_gcg(store, gcg)
     with pytest.raises(ArchiveError, match=f"It is game {brought}"):
         import_gcg(store, gcg)
+
+
+def test_game_that_is_imported_twice_at_the_same_time_is_stored_once(
+    store: GameStore, other: GameStore, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meeting = threading.Barrier(2)
+
+    def check_and_wait(*args: Any) -> None:
+        """Let two imports that are both here add their games; without a second one, go on soon."""
+        _refuse_duplicate(*args)
+        with suppress(threading.BrokenBarrierError):
+            meeting.wait(0.1)
+
+    monkeypatch.setattr("device.storage.archive._refuse_duplicate", check_and_wait)
+    files = [export_to_memory(store, number) for _ in range(2)]
+    with ThreadPoolExecutor() as pool:
+        imports = [pool.submit(import_zip, other, file) for file in files]
+        errors = [one.exception() for one in imports]
+    assert len(other.list_games()) == 1 and errors.count(None) == 1
 
 
 def test_missing_game_is_an_error_before_the_first_part(store: GameStore) -> None:
