@@ -138,18 +138,18 @@ class EventPages:
         """Return the page with standings and rounds. The director's page also has the forms."""
         return self._render()
 
-    def _refuse(self, problem: str, pairings_text: str | None = None) -> Response:
+    def _refuse(self, problem: str) -> Response:
         """Return the page with `problem`, the reason why a form was refused; for a script, return only the reason.
 
-        `pairings_text` is the refused text of the pairings, which the page shows again for correction.
+        The forms of the page have the refused entries again, for correction.
         """
         if not is_document_request():
             return refuse(problem)
-        page = self._render(problem, pairings_text)
+        page = self._render(problem)
         page.status_code = 409
         return page
 
-    def _render(self, problem: str = "", pairings_text: str | None = None) -> Response:
+    def _render(self, problem: str = "") -> Response:
         event = self._choose_view()
         live_id, state = event.view.newest_id, event.state
         rounds = match_rounds(state)
@@ -159,13 +159,14 @@ class EventPages:
             live_id=live_id,
             parts=event.render_parts(texts()),
             rounds=list(rounds),
-            open_round=next(open_rounds, 0),
+            open_round=request.form.get("round", next(open_rounds, 0), int),
             names=sorted({name for one in state.pairings for name in (one.first, one.second) if name}),
             problem=problem,
-            pairings_text=format_pairings(state.pairings) if pairings_text is None else pairings_text,
+            entries=request.form,
+            pairings_text=request.form.get("pairings", format_pairings(state.pairings)),
             pairings_version=request.form.get("before") or _make_version(state),
             director=find_current_client(self.pairing),
-            delay_s=round(self.hall.delay_s),
+            delay_s=request.form.get("seconds", round(self.hall.delay_s)),
             max_delay_s=round(MAX_DELAY_S),
             tables=list(state.tables.values()),
             entered=[result for result in state.results if not result.game],
@@ -207,10 +208,10 @@ class EventPages:
         is_old = request.form.get("before") not in (None, _make_version(self.hall.state))
         try:
             if is_old and parse_pairings(text) != self.hall.state.pairings:
-                return self._refuse(texts()("hall.pairings_changed"), text)
+                return self._refuse(texts()("hall.pairings_changed"))
             self.hall.set_pairings(text)
         except PairingsError as error:
-            return self._refuse(texts().translate(error), text)
+            return self._refuse(texts().translate(error))
         return accept(EVENT_PATH)
 
     def begin_event(self) -> ResponseReturnValue:

@@ -183,6 +183,30 @@ def test_refused_pairings_stay_in_the_form(hall: ShownHall, director: FlaskClien
     assert "Anna has two games in round 1." in page.text and hall.state.pairings == ()
 
 
+@pytest.mark.parametrize(
+    ("path", "fields", "shown"),
+    [
+        (
+            "/event/result",
+            {"round": "2", "player": ["Annna", '"Ben'], "points": ["431", "-7"]},
+            ["<option selected>2<", 'value="Annna"', 'value="&#34;Ben"', 'value="431"', 'value="-7"'],
+        ),
+        ("/event/result", {"player": ["Cleo"]}, ['value="Cleo"']),
+        ("/event/name", {"table": "Table 2", "name": "A/B"}, ['value="Table 2" selected', 'value="A/B"']),
+        ("/event/delay", {"seconds": "99999"}, ['value="99999"']),
+    ],
+)
+def test_refused_entries_stay_in_their_form(
+    hall: ShownHall, director: FlaskClient, path: str, fields: dict[str, object], shown: list[str]
+) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben\n2,Table 2,Ben,Anna")
+    hall.look()
+    token = re.search(r'name="csrf" value="([^"]+)"', director.get("/event").text)
+    assert token
+    page = director.post(path, data={"csrf": token[1], **fields}, headers=DOCUMENT)
+    assert page.status_code == 409 and [one for one in shown if one not in page.text] == []
+
+
 def test_pairings_from_an_old_page_do_not_replace_newer_ones(hall: ShownHall, director: FlaskClient) -> None:
     def open_form() -> str:
         version = re.search(r'name="before" value="([^"]+)"', director.get("/event").text)
