@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import msgspec
 from flask import Blueprint, Response, abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
 from web.downloads import open_download
 from web.i18n import texts
 from web.security.pairing import Pairing, find_current_client
+
+API_PATH = "/api/"
+"""Prefix of the API's paths, where a token is required instead of a cookie, and errors are JSON (`web.api`)."""
 
 
 def is_document_request() -> bool:
@@ -57,7 +61,12 @@ def accept(location: str = "/", status: int = 204) -> ResponseReturnValue:
 
 
 def refuse(reason: str, status: int = 409) -> Response:
-    """Return the response to a refused form: a page with the reason, or one line of text for a script."""
+    """Return the response to a refused request: a page with the reason, or one line of text for a script.
+
+    For a program that uses the API, it is JSON.
+    """
+    if request.path.startswith(API_PATH):
+        return Response(msgspec.json.encode({"error": reason}), status, mimetype="application/json")
     if is_document_request():
         return Response(render_template("refused.html", t=texts(), reason=reason), status=status)
     return Response(f"{reason}\n", status=status, mimetype="text/plain")

@@ -64,7 +64,7 @@ class ReportOperations:
         return [
             make_operation("GET", "/data", self.stored_data, needs_pairing=True, error_statuses=(503,)),
             make_operation("DELETE", "/data/pictures", self.delete_pictures, needs_pairing=True, error_statuses=(503,)),
-            make_operation("GET", "/report", self.report, needs_pairing=True, error_statuses=(404, 503)),
+            make_operation("GET", "/report", self.report, needs_pairing=True, error_statuses=(403, 404, 503)),
         ]
 
     def stored_data(self) -> StoredData:

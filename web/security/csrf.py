@@ -11,14 +11,11 @@ from flask import Flask, Response, request, session
 from engine.limits import MAX_BODY_BYTES, MAX_LEXICON_BYTES, MAX_PREVIEW_BYTES, MAX_UPLOADED_PHOTO_BYTES
 from web.game_archive import MAX_IMPORT_BYTES
 from web.i18n import texts
-from web.responses import refuse
+from web.responses import API_PATH, refuse
 from web.security.pairing import Pairing, find_current_client
 
 PAIR_PATH = "/pair"
 """The only path that accepts POST requests from unpaired phones."""
-
-API_PATH = "/api/"
-"""Prefix of the API's paths, where a token is required instead of a cookie (`web.api`)."""
 PICTURE_PATH = "/actions/picture"
 """Path that accepts the picture of a turn (`web.pages.pictures`)."""
 CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH = "/camera/preview", "/camera/still"

@@ -55,6 +55,11 @@ def test_report_has_the_chosen_pictures_and_no_names(admin: Program) -> None:
         assert b"Anna" not in archive.read("game.json")
 
 
+@pytest.mark.parametrize(("method", "path"), [("delete", "/data/pictures"), ("get", "/report")])
+def test_refusal_of_what_only_the_admin_may_do_is_documented(guest: Program, method: str, path: str) -> None:
+    assert "403" in guest.call("GET", "/openapi.json").json["paths"][path][method]["responses"]
+
+
 def test_report_is_for_the_admin_only(table: WebTable, guest: Program) -> None:
     assert guest.call("GET", "/report?game=1").status_code == 403
     assert Program(table.app).call("GET", "/report?game=1").status_code == 401

@@ -105,6 +105,11 @@ def test_request_by_another_name_is_refused_with_the_right_address(table: ShownT
     app.extensions["live"].close()
 
 
+def test_api_says_in_json_that_the_name_is_wrong(app: Flask) -> None:
+    answer = app.test_client().get("/api/v1/state", headers={"Host": "evil.example"})
+    assert answer.status_code == 421 and "http://" in answer.json["error"]
+
+
 def test_page_of_another_site_cannot_pair_by_its_own_name(app: Flask) -> None:
     """The name of the site points to this machine, so that the request has its own origin."""
     headers = {"Origin": "http://evil.example:8080", "Sec-Fetch-Site": "same-origin"}
