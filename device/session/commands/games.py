@@ -157,23 +157,26 @@ class Undo(QuestionCommand, frozen=True):
 
 
 def _return_to_game_before(context: CommandContext) -> bool:
-    """Delete the current game, in which nothing is left to undo, and continue the game before. Raises `StoreError`.
+    """Delete the current game, in which nothing is left to undo, and continue the game before.
 
-    Do nothing and return False if the players have deleted the game before.
+    Do nothing and return False if the players have deleted the game before. Raises `StoreError` without a change, and
+    `CameraError` after the change.
     """
     controller = context.controller
     assert controller.game_before is not None, "`can_return` is True"
-    empty, (log, words), controller.game_before = controller.log, controller.game_before, None
-    if not log.has_unsaved:  # the stored game may have been deleted, or its players renamed
-        bodies = [event.body for event in controller.store.read_events(log.number)]
-        if not bodies:
+    empty, (log, words) = controller.log, controller.game_before
+    is_saved = not log.has_unsaved
+    events = controller.store.read_events(log.number) if is_saved else ()
+    controller.game_before = None
+    if is_saved:  # the stored game may have been deleted, or its players renamed
+        if not events:
             return False
-        log = GameLog(controller.store, log.number, bodies)
+        log = GameLog(controller.store, log.number, [event.body for event in events])
     controller.words = words
     controller.open_log(log)
-    context.turn_recorder.prepare_board()
     controller.show_notice("game-before", format_list(log.game.players))
     empty.discard()
+    context.turn_recorder.prepare_board()
     return True
 
 

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from device.cameras import CameraError
+from device.capture.board_camera import BoardCamera
 from device.session.commands.corrections import RevealRack
 from device.session.commands.games import EndGame, PlayAgain, ResumeGame, StartGame, Undo
 from device.session.commands.turns import PassTurn
-from device.session.messages import CommandRefusedError
+from device.session.messages import CommandRefusedError, Trouble
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
 from device.storage.game_log import GameLog
-from device.storage.store import GameStore
+from device.storage.store import GameStore, StoreError
 from engine.events import GameStarted, PlayerRenamed
 from tests.support.damaged_store import protect_from_writes
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, play, totals
@@ -48,6 +50,37 @@ def test_undo_of_a_new_game_restores_the_end_and_the_word_list_of_the_game_befor
     session.submit(StartGame(STARTED, None)).result(PATIENCE_S)
     state = session.submit(Undo()).result(PATIENCE_S)
     assert state.phase is Phase.ENDED and state.racks_wanted == ended.racks_wanted and session.look_up("HORN")
+
+
+def test_new_game_can_be_undone_after_the_store_could_not_be_read(
+    playing: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise StoreError("Input/output error")
+
+    before = play(playing, table, HORN)
+    playing.submit(PlayAgain(STARTED)).result(PATIENCE_S)
+    with monkeypatch.context() as patch:
+        patch.setattr(GameStore, "read_events", fail)
+        state = playing.submit(Undo()).result(PATIENCE_S)
+    assert state.undo and [notice.trouble for notice in state.notices] == [Trouble.STORE]
+    assert playing.submit(Undo()).result(PATIENCE_S).moment == before.moment
+
+
+def test_undone_new_game_is_deleted_even_if_the_camera_fails(
+    playing: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise the next start would continue it."""
+
+    def fail(*_: object) -> None:
+        raise CameraError("no picture")
+
+    before = play(playing, table, HORN)
+    playing.submit(PlayAgain(STARTED)).result(PATIENCE_S)
+    monkeypatch.setattr(BoardCamera, "settle_camera", fail)
+    state = playing.submit(Undo()).result(PATIENCE_S)
+    assert state.moment == before.moment and "game-before" in [notice.key for notice in state.notices]
+    assert [game.id for game in playing._store.list_games()] == [before.game]
 
 
 def test_undo_of_a_new_game_leaves_the_game_before_to_the_next_start(path: Path) -> None:
