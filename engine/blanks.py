@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from itertools import product
 
 from engine.board import Square
-from engine.lexicon import WordList
+from engine.lexicon import WordList, is_word_listed
 from engine.scoring import WordScore
 from engine.state import State
+from engine.tiles import TileSet
 
 MAX_SEARCHED_BLANKS = 3
 """Maximum number of unnamed blanks whose letters are searched together; more than these count as letters that fit.
@@ -32,34 +33,53 @@ def find_blank_letters(state: State, square: Square, is_word: Callable[[str], bo
     letters = state.tiles.letters
 
     def fits(letter: str) -> bool:
-        return all(_can_complete_word(letters, word, square, letter, is_word) for word in words)
+        return all(_can_complete_word(state.tiles, word, square, letter, is_word) for word in words)
 
     return tuple(filter(fits, letters)) or letters
 
 
-def find_invalid_words(words: Sequence[WordScore], letters: Sequence[str], lexicon: WordList) -> tuple[str, ...]:
+def find_invalid_words(words: Sequence[WordScore], tiles: TileSet, lexicon: WordList) -> tuple[str, ...]:
     """Return the words of a play that are not in the word list.
 
-    Unnamed blanks in these words may stand for any of `letters`. Of these, the letters that make the fewest words
+    Unnamed blanks in these words may stand for any letter of `tiles`. Of these, the letters that make the fewest words
     invalid are assumed. If there are more than `MAX_SEARCHED_BLANKS` blanks, words with a blank count as valid.
     """
+    return _look_up_words(words, tiles, lexicon)[0]
+
+
+def is_play_valid(words: Sequence[WordScore], tiles: TileSet, lexicon: WordList) -> bool | None:
+    """Return True if the word list has all words of a play, False if it does not, and None if it cannot decide.
+
+    It cannot decide if it has the text of a word which may be that of other tiles, see `is_word_listed`. Blanks are
+    handled as in `find_invalid_words`.
+    """
+    invalid, undecided = _look_up_words(words, tiles, lexicon)
+    return False if invalid else None if undecided else True
+
+
+def _look_up_words(
+    words: Sequence[WordScore], tiles: TileSet, lexicon: WordList
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the words of a play that are not in the word list, and those about which it cannot decide."""
     blanks = _find_unnamed_squares(words)
     if len(blanks) > MAX_SEARCHED_BLANKS:
         words = [word for word in words if not _find_unnamed_squares([word])]
         blanks = ()
-    fewest: tuple[str, ...] | None = None
-    for chosen in product(letters, repeat=len(blanks)):
+    best: tuple[tuple[str, ...], tuple[str, ...]] | None = None
+    for chosen in product(tiles.letters, repeat=len(blanks)):
         names = dict(zip(blanks, chosen, strict=True))
-        texts = [
-            "".join([names.get(square, tile.letter) for square, tile in zip(word.squares, word.tiles, strict=True)])
+        spellings = [
+            [names.get(square, tile.letter) for square, tile in zip(word.squares, word.tiles, strict=True)]
             for word in words
         ]
-        invalid = tuple(word.word for word, text in zip(words, texts, strict=True) if text not in lexicon)
-        if fewest is None or len(invalid) < len(fewest):
-            fewest = invalid
-        if not fewest:
-            break
-    return fewest or ()
+        listed = [is_word_listed(letters, lexicon, tiles) for letters in spellings]
+        if all(listed):
+            return (), ()
+        if best is None or (listed.count(False), listed.count(None)) < (len(best[0]), len(best[1])):
+            invalid = tuple(word.word for word, is_listed in zip(words, listed, strict=True) if is_listed is False)
+            undecided = tuple(word.word for word, is_listed in zip(words, listed, strict=True) if is_listed is None)
+            best = invalid, undecided
+    return best or ((), ())
 
 
 def _find_unnamed_squares(words: Sequence[WordScore]) -> tuple[Square, ...]:
@@ -68,7 +88,7 @@ def _find_unnamed_squares(words: Sequence[WordScore]) -> tuple[Square, ...]:
 
 
 def _can_complete_word(
-    letters: Sequence[str], word: WordScore, square: Square, letter: str, is_word: Callable[[str], bool]
+    tiles: TileSet, word: WordScore, square: Square, letter: str, is_word: Callable[[str], bool]
 ) -> bool:
     if len(_find_unnamed_squares([word])) > MAX_SEARCHED_BLANKS:
         return True
@@ -77,5 +97,8 @@ def _can_complete_word(
         if word_square == square:
             choices.append((letter,))
         else:
-            choices.append(letters if tile.is_unnamed else (tile.letter,))
-    return any(is_word("".join(chosen)) for chosen in product(*choices))
+            choices.append(tiles.letters if tile.is_unnamed else (tile.letter,))
+    return any(
+        is_word("".join(chosen)) and not (tiles.has_fixed_digraphs and tiles.has_other_split(chosen))
+        for chosen in product(*choices)
+    )

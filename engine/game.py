@@ -227,7 +227,7 @@ class Game:
         turns = self.state.played_turns
         if not turns or self.rules.challenge is not ChallengeRule.VOID:
             return ()
-        return find_invalid_words(turns[-1].words, self.tiles.letters, lexicon)
+        return find_invalid_words(turns[-1].words, self.tiles, lexicon)
 
     def find_tiles_to_clear(self, events: Sequence[Event]) -> tuple[tuple[Square, Tile], ...]:
         """Return the tiles of plays that `events` have withdrawn, with the squares from which players must take them.

@@ -16,7 +16,7 @@ import itertools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -152,6 +152,19 @@ def find_deciding_words(words: WordList | None) -> WordList | None:
 def is_listed(word: str, words: WordList | None) -> bool | None:
     """Return True if the word list contains a word, and None without a list or for a word with an unnamed blank."""
     return None if words is None or "?" in word else word in words
+
+
+def is_word_listed(letters: Sequence[str], words: WordList | None, tiles: TileSet) -> bool | None:
+    """Return True if the word list contains the word that the tiles with these letters spell.
+
+    Return None without a list, for a word with an unnamed blank, and if the list cannot decide: it has only the text of
+    the word, which may be that of other tiles. Spanish CALLE needs the tile LL, so the tiles L and L are not listed.
+    But in Hungarian, only players know whether the SZ of a word is one tile or two.
+    """
+    listed = is_listed("".join(letters), words)
+    if listed and tiles.has_other_split(letters):
+        return False if tiles.has_fixed_digraphs else None
+    return listed
 
 
 def is_compiled(data: bytes) -> bool:

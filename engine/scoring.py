@@ -51,6 +51,11 @@ class WordScore(NamedTuple):
         return "".join([tile.letter for tile in self.tiles])
 
     @property
+    def tile_letters(self) -> tuple[str, ...]:
+        """The letter of each tile, with `?` for an unnamed blank."""
+        return tuple([tile.letter for tile in self.tiles])
+
+    @property
     def squares(self) -> range:
         """The squares of the word."""
         step = 1 if self.across else BOARD_SIZE

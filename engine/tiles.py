@@ -87,6 +87,9 @@ class TileSet:
     right. Squares and plays are the same as in other languages: a word at 8H starts on H8 and continues on I8. Only
     drawings of the board are mirrored. If `by_hand_only` is True, no camera can read the tiles, and turns are entered
     by hand.
+
+    If `has_fixed_digraphs` is True, single tiles may not replace a tile of two letters: C and H are not the tile CH. In
+    other languages they may: Hungarian SZ is one tile or two, depending on the word.
     """
 
     name: str
@@ -96,8 +99,10 @@ class TileSet:
     board_size: int = BOARD_SIZE
     right_to_left: bool = False
     by_hand_only: bool = False
+    has_fixed_digraphs: bool = False
     _tile_by_text: Mapping[str, Tile] = field(init=False, repr=False, compare=False)
     _long_forms: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    _divisible_tiles: tuple[str, ...] = field(init=False, repr=False, compare=False)
     _max_text_length: int = field(init=False, repr=False, compare=False)
     _characters: frozenset[str] = field(init=False, repr=False, compare=False)
     _needs_folding: re.Pattern[str] = field(init=False, repr=False, compare=False)
@@ -110,6 +115,8 @@ class TileSet:
             forms[letter] = forms[letter.capitalize() if len(letter) > 1 else letter] = Tile(letter)
         object.__setattr__(self, "_tile_by_text", MappingProxyType(forms))
         object.__setattr__(self, "_long_forms", tuple(form for form in forms if len(form) > 1))
+        divisible = (letter for letter in self.letters if len(letter) > 1 and all(c in self.counts for c in letter))
+        object.__setattr__(self, "_divisible_tiles", tuple(divisible))
         object.__setattr__(self, "_max_text_length", max(map(len, forms)))
         object.__setattr__(self, "_characters", frozenset("".join(forms)))
         plain = "".join(c for c in (*self._characters, *" \n") if self._fold_character(c) == c.upper())
@@ -217,6 +224,18 @@ class TileSet:
         """
         return tuple(tile.letter for tile in self.parse(self.upper(word)))
 
+    def has_other_split(self, letters: Sequence[str]) -> bool:
+        """Return True if `split` returns other tiles than `letters` for a word of these tiles.
+
+        >>> spanish = load_tile_set("es")
+        >>> spanish.has_other_split(("C", "A", "LL", "E")), spanish.has_other_split(("C", "A", "L", "L", "E"))
+        (False, True)
+        """
+        if not self._divisible_tiles:
+            return False
+        word = "".join(letters)
+        return any(tile in word for tile in self._divisible_tiles) and self.split(word) != tuple(letters)
+
     def fold(self, text: str) -> str:
         """Return a text in capitals, without the accents on letters that are not in the tile set.
 
@@ -287,4 +306,5 @@ def load_tile_set(name: str) -> TileSet:
         raise UnknownTileSetError(f"There is no tile set {name!r}. Choose one of {', '.join(names)}.")
     data = json.loads((_TILE_SET_DIR / f"{name}.json").read_text(encoding="utf-8"))
     tiles = TileSet.from_rows(name, data["language"], (tuple(row) for row in data["tiles"]))
-    return replace(tiles, **{key: data[key] for key in ("board_size", "right_to_left", "by_hand_only") if key in data})
+    keys = "board_size", "right_to_left", "by_hand_only", "has_fixed_digraphs"
+    return replace(tiles, **{key: data[key] for key in keys if key in data})

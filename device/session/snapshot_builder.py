@@ -16,7 +16,7 @@ from device.session.snapshot import (
 )
 from engine.board import Board, Layout, Premium, Square, square_name
 from engine.game import Game
-from engine.lexicon import WordList, can_decide_challenge, is_listed
+from engine.lexicon import WordList, can_decide_challenge, is_word_listed
 from engine.reading import BOARD_SIZE
 from engine.scoring import STATUS_TEXT, WordScore
 from engine.state import Turn, TurnKind
@@ -98,7 +98,7 @@ def _build_turn_view(game: Game, turn: Turn, words: WordList | None, is_provisio
         total=turn.total,
         at=turn_of_words.at or "",
         word="".join(turn.tiles) if turn.kind is TurnKind.ENDRACK else turn_of_words.word or "",
-        words=tuple(_build_word_view(word, new, words) for word in turn_of_words.words),
+        words=tuple(_build_word_view(word, new, words, game.tiles) for word in turn_of_words.words),
         bonus=turn_of_words.bonus,
         tiles=tuple((square_name(square), game.tiles.text(tile)) for square, tile in turn.placements),
         stands=turn.stands,
@@ -109,12 +109,12 @@ def _build_turn_view(game: Game, turn: Turn, words: WordList | None, is_provisio
     )
 
 
-def _build_word_view(word: WordScore, new: Container[Square], words: WordList | None) -> WordView:
+def _build_word_view(word: WordScore, new: Container[Square], words: WordList | None, tiles: TileSet) -> WordView:
     step = 1 if word.across else BOARD_SIZE
     letters = tuple(
         LetterView(letter.tile.letter, letter.value, letter.tile.is_blank, word.start + i * step in new, letter.premium)
         for i, letter in enumerate(word.letters)
     )
-    listed = is_listed(word.word, words)
+    listed = is_word_listed(word.tile_letters, words, tiles)
     unlisted = listed is False and not can_decide_challenge(words)
     return WordView(word.word, letters, word.multiplier, word.score, None if unlisted else listed, unlisted)

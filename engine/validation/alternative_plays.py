@@ -30,11 +30,11 @@ from engine.events import (
     filter_plays,
 )
 from engine.game import Game
-from engine.lexicon import WordList
+from engine.lexicon import WordList, is_word_listed
 from engine.plays import Play
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading
 from engine.scoring import PlayScore, Status
-from engine.tiles import Tile
+from engine.tiles import Tile, TileSet
 
 SwapEvent = BlankNamed | BlankTaken | TileRecycled
 """The events of a swap of a tile on the board for one of the rack; an unnamed blank is named before it is taken."""
@@ -127,14 +127,14 @@ def find_listed_alternatives(game: Game, play: Play, reading: BoardReading, word
     for other, probability in (*_replace_one_tile(game, play, reading), *iterate_longer_plays(game, play, reading)):
         if other in found or game.check_play(other) is not Status.VALID:
             continue
-        if not find_unlisted_words(game.score_play(other), words):
+        if not find_unlisted_words(game.score_play(other), words, game.tiles):
             found[other] = probability
     return tuple(sorted(found, key=lambda other: -found[other]))
 
 
-def find_unlisted_words(score: PlayScore, words: WordList) -> tuple[str, ...]:
+def find_unlisted_words(score: PlayScore, words: WordList, tiles: TileSet) -> tuple[str, ...]:
     """Return the words of a play that are not in the word list. Words with an unnamed blank are left out."""
-    return tuple(word.word for word in score.words if BLANK not in word.word and word.word not in words)
+    return tuple(word.word for word in score.words if is_word_listed(word.tile_letters, words, tiles) is False)
 
 
 def _replace_one_tile(game: Game, play: Play, reading: BoardReading) -> Iterator[tuple[Play, float]]:

@@ -161,7 +161,8 @@ class _MovedTiles:
         words, game = self.proposal.words, self.proposal.game
         if words is None or not game.rules.open_dictionary:
             return False
-        return not find_unlisted_words(score_play(self.board_before, play, game.layout, game.tiles, game.rules), words)
+        score = score_play(self.board_before, play, game.layout, game.tiles, game.rules)
+        return not find_unlisted_words(score, words, game.tiles)
 
 
 def _find_missable_squares(proposal: Proposal) -> frozenset[Square]:

@@ -156,7 +156,7 @@ def check_words(proposal: Proposal) -> Iterator[Finding]:
     if event is None or reading is None or words is None:
         return
     game = _find_game_before(proposal, event)
-    unlisted = find_unlisted_words(game.score_play(event.play), words)
+    unlisted = find_unlisted_words(game.score_play(event.play), words, game.tiles)
     if not unlisted or proposal.question_history.words.issuperset(unlisted):
         return
     alternatives = find_listed_alternatives(game, event.play, reading, words)[:MAX_ALTERNATIVES]
@@ -184,7 +184,7 @@ def check_word_ends(proposal: Proposal) -> Iterator[Finding]:
     longer = sorted(iterate_longer_plays(game, event.play, reading), key=lambda pair: -pair[1])
     possible = [play for play, _ in longer if not game.check_play(play)]
     if words is not None:
-        possible = [play for play in possible if not find_unlisted_words(game.score_play(play), words)]
+        possible = [play for play in possible if not find_unlisted_words(game.score_play(play), words, game.tiles)]
     if possible:
         options = [Option(proposal.events)]
         options += [Option(_replace_play(proposal, play)) for play in possible[:MAX_ALTERNATIVES]]

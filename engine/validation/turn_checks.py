@@ -146,7 +146,7 @@ def _split_play(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
         scores = game.score_play(first.play), between.score_play(second.play)
         if between.check_play(second.play):
             continue
-        if words is None or not any(find_unlisted_words(score, words) for score in scores):
+        if words is None or not any(find_unlisted_words(score, words, game.tiles) for score in scores):
             yield first, second
 
 

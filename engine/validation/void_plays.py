@@ -77,7 +77,7 @@ def find_void_turn(game: Game, words: WordList | None) -> Turn | None:
     if turns[-1].target is None or words is None:
         return None
     turn = turns[turns[-1].target]
-    return turn if find_invalid_words(turn.words, game.tiles.letters, words) else None
+    return turn if find_invalid_words(turn.words, game.tiles, words) else None
 
 
 def restore_void_play(game: Game, events: Sequence[Event], words: WordList) -> tuple[Event, ...]:
@@ -110,7 +110,7 @@ def restore_void_play_after_answer(before: Game, after: Game, words: WordList) -
 
 
 def _is_last_play_valid(game: Game, words: WordList) -> bool:
-    return not find_invalid_words(game.state.played_turns[-1].words, game.tiles.letters, words)
+    return not find_invalid_words(game.state.played_turns[-1].words, game.tiles, words)
 
 
 def _is_decision(game: Game, events: Sequence[Event]) -> bool:

@@ -10,7 +10,7 @@ from device.catalogue import get_text
 from device.session.game_controller import GameController
 from device.session.messages import make_question
 from device.session.open_question import OpenQuestion, make_challenger_question
-from engine.blanks import find_invalid_words
+from engine.blanks import find_invalid_words, is_play_valid
 from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, Challenged, Event, QuestionDeferred
 from engine.game import Game
@@ -25,15 +25,17 @@ PossiblePlay = tuple[QuestionDeferred, Turn | None]
 
 
 def is_in_doubt(game: Game, play: Turn, possible: Sequence[PossiblePlay], words: WordList) -> bool:
-    """Return True if an answer to a deferred question would change whether the words of `play` are valid.
+    """Return True if the word list cannot decide whether the words of `play` are valid.
+
+    This is so if an answer to a deferred question would change it, or if the list has the text of a word which may be
+    that of other tiles.
 
     `possible` are the plays of `list_possible_plays`, without the answers that only name a blank, because a blank may
     stand for any letter that makes a valid word.
     """
-    letters = game.tiles.letters
-    is_invalid = bool(find_invalid_words(play.words, letters, words))
-    return any(
-        other is None or bool(find_invalid_words(other.words, letters, words)) != is_invalid for _, other in possible
+    is_valid = is_play_valid(play.words, game.tiles, words)
+    return is_valid is None or any(
+        other is None or is_play_valid(other.words, game.tiles, words) != is_valid for _, other in possible
     )
 
 
@@ -82,11 +84,12 @@ def make_challenge_question(game: Game, play: Turn, words: WordList | None) -> O
         texts.append(get_text("answer-in-vain", game.players[seat]) if len(seats) > 1 else get_text("answer-good"))
         answers.append((Challenged(seat, upheld=False),))
     formed = ", ".join(word.word for word in play.words)
-    unlisted = () if words is None else find_invalid_words(play.words, game.tiles.letters, words)
+    unlisted = () if words is None else find_invalid_words(play.words, game.tiles, words)
     if unlisted:
         question = make_question("good-words-unlisted", formed, ", ".join(unlisted), answers=tuple(texts))
     else:
-        key = "good-words" if words is None else "good-words-listed"
+        is_listed = words is not None and is_play_valid(play.words, game.tiles, words)
+        key = "good-words-listed" if is_listed else "good-words"
         question = make_question(key, formed, answers=tuple(texts))
     return OpenQuestion(question, tuple(answers), is_answer_recorded=False, stops_clock=True)
 
@@ -105,7 +108,7 @@ def decide_by_list(controller: GameController, play: Turn, words: WordList) -> N
     If a failed challenge costs the challenger a penalty, also ask who has challenged.
     """
     game = controller.game
-    invalid_words = find_invalid_words(play.words, game.tiles.letters, words)
+    invalid_words = find_invalid_words(play.words, game.tiles, words)
     seats = find_challengers(game, play)
     challenged = Challenged(seats[0], bool(invalid_words), invalid_words)
     record_challenge(controller, challenged, play)

@@ -206,9 +206,9 @@ class EnterBoard(TableCommand, frozen=True):
 class ChallengePlay(TableCommand, frozen=True):
     """Challenge the last play; the outcome is decided by the word list, or by the players if no list was agreed.
 
-    The players also decide if an open question makes it uncertain which words were played. If it makes it uncertain
-    which play is the last one, this question is asked first. If the challenge fails and the challenger is not known,
-    the players are asked who has challenged.
+    The players also decide if an open question makes it uncertain which words were played, or if only they know the
+    tiles of a word (Hungarian SZ is one tile or two). If it is uncertain which play is the last one, the open question
+    is asked first. If the challenge fails and the challenger is not known, the players are asked who has challenged.
     """
 
     name = "challenge"

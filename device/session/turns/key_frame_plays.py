@@ -14,7 +14,7 @@ from engine.events import PlayMade, filter_plays
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
 from engine.inference.history import ReadingHistory
-from engine.lexicon import WordList
+from engine.lexicon import WordList, is_word_listed
 from engine.plays import Play
 from engine.reading import BoardReading
 from engine.validation.alternative_plays import MAX_ALTERNATIVES, find_end_squares
@@ -57,7 +57,9 @@ def find_extended_plays(
         rest = Play.from_tiles(
             {square: tile for square, tile in whole.play.tiles if (square, tile) not in first.play.tiles}
         )
-        are_listed = words is not None and all(word.word in words for word in between.turns[-1].words)
+        are_listed = words is not None and all(
+            is_word_listed(word.tile_letters, words, game.tiles) for word in between.turns[-1].words
+        )
         is_unfinished = not are_listed and stable_s < MIN_STABLE_UNKNOWN_WORDS_S
         if not (is_unfinished or between.is_over or between.check_play(rest)):
             pairs.append((first, PlayMade(between.to_move, rest)))

@@ -148,6 +148,17 @@ def test_challenger_of_a_good_play_is_part_of_what_people_decide(table: TextTabl
         assert play(session, table, HORN, FARM).turn_of == 0
 
 
+def test_challenge_of_a_word_whose_tiles_the_list_does_not_show_is_decided_by_the_players(table: TextTable) -> None:
+    """The list has LLAN, but not whether its LL is the tile LL."""
+    words = frozenset({"LLAN"})
+    with GameStore(":memory:") as store, TableSession(table, table, store, words) as session:
+        session.submit(StartGame(GameStarted(("Anna", "Ben"), tile_set="cy", lexicon="test"))).result(PATIENCE_S)
+        state = play(session, table, ("LLAN", 7, 5, True))
+        assert [word.valid for word in state.turns[0].words] == [None]
+        asked = session.submit(ChallengePlay()).result(PATIENCE_S)
+        assert asked.question is not None and asked.question.text == "This play makes LLAN. Is it valid?"
+
+
 @pytest.mark.parametrize(("answer", "totals", "turn_of"), [(1, [0, 0], 1), (2, [14, 0], 0)], ids=["no", "yes"])
 def test_challenge_without_a_list_is_decided_by_the_players(
     table: TextTable, path: Path, answer: int, totals: list[int], turn_of: int
