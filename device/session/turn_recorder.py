@@ -28,6 +28,7 @@ from device.session.turns.turn_finder import shows_unended_play
 from device.session.used_pictures import UsedPictures, digest_image
 from engine.events import filter_plays
 from engine.messages import join_messages, key_of
+from engine.reading import HIDDEN
 from vision.recognition.problems import FOREIGN_TILES
 
 
@@ -56,20 +57,22 @@ class TurnRecorder:
         """Take a picture, read the board and record the turn; return the problems of the picture.
 
         If no board is found, the picture and the reason are shown. If the turn is not read in time, the players are
-        asked. If they choose to wait, the next call waits for the same reading. Raises `CameraError`.
+        asked. If they choose to wait, the next call waits for the same reading. If the board is that of a turn that has
+        just ended automatically, the press was probably meant for this turn, and records nothing. Raises `CameraError`.
         """
         controller, worker, auto_turns = self.controller, self.worker, self.background.auto_turns
         if controller.game.tiles.by_hand_only:
             controller.show_notice("by-hand-only", trouble=Trouble.BOARD)
             return ()
-        if auto_turns is not None and auto_turns.consume_echo(controller.game):
-            controller.show_notice("turn-ended-already", controller.game.players[controller.game.to_move])
-            return ()
+        ended = auto_turns.consume_ended_turn(controller.game) if auto_turns is not None else None
         if not worker.is_pending:
             self._start_capture(controller.turn_context)
         turn = worker.wait(self.queue.run_pings)
         if turn is None:
             controller.open_question = make_wait_question(worker.max_s)
+            return ()
+        if ended is not None and _shows_same_tiles(ended.turn, turn):
+            controller.show_notice("turn-ended-already", controller.game.players[controller.game.to_move])
             return ()
         if self.board_camera.is_live:
             self._record_turn(turn)
@@ -234,3 +237,11 @@ class TurnRecorder:
         foreign = [problem for problem in turn.reading.problems if key_of(problem) == FOREIGN_TILES]
         controller.notices += tuple(Notice(problem) for problem in foreign)
         self.background.add_turn(turn, controller.game)
+
+
+def _shows_same_tiles(before: TurnCapture, after: TurnCapture) -> bool:
+    """Return True if two captures show the same tiles, except on squares that a hand hides in the later one."""
+    if before.reading.board is None or after.reading.board is None:
+        return False
+    pairs = zip(before.reading.board.symbols, after.reading.board.symbols, strict=True)
+    return all(after_symbol in (before_symbol, HIDDEN) for before_symbol, after_symbol in pairs)

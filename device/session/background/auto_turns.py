@@ -126,17 +126,16 @@ class AutoTurns:
         """
         self._ended_turn = _EndedTurn(len(game.turns), capture, self._clock())
 
-    def consume_echo(self, game: Game) -> bool:
-        """Return True if a press of the button is probably meant for the turn that was just ended automatically.
+    def consume_ended_turn(self, game: Game) -> AdvanceCapture | None:
+        """Return the capture of the turn that was just ended automatically, if a press of the button may be its echo.
 
-        This is the case for the first press within `MAX_ECHO_S` seconds, if the board still shows the same tiles as the
-        capture of that turn and the number of turns has not changed. Runs on the session's thread.
+        Only the first press within `MAX_ECHO_S` seconds may be meant for that turn, and only if the number of turns has
+        not changed. Otherwise return None. Runs on the session's thread.
         """
         ended, self._ended_turn = self._ended_turn, None
-        newest = self._advance_reader.get_newest()
-        if ended is None or newest is None or ended.turn_count != len(game.turns):
-            return False
-        return _shows_same_tiles(ended.capture, newest) and self._clock() - ended.time < MAX_ECHO_S
+        if ended is None or ended.turn_count != len(game.turns) or self._clock() - ended.time >= MAX_ECHO_S:
+            return None
+        return ended.capture
 
     def check(self) -> float:
         """End the turn or propose its end, if the turn is over; return the seconds until the next check."""
@@ -200,9 +199,3 @@ class AutoTurns:
     def _forget_play(self) -> None:
         self._finder.take()
         self._finder_input = None
-
-
-def _shows_same_tiles(one: AdvanceCapture, other: AdvanceCapture) -> bool:
-    """Return True if two captures show the same tiles, even if a hand has passed over the board between them."""
-    before, after = one.turn.reading.board, other.turn.reading.board
-    return before is not None and after is not None and before.symbols == after.symbols

@@ -201,6 +201,26 @@ def test_press_just_after_the_end_is_no_pass_even_if_a_hand_has_passed(auto: Ste
     assert found(auto) == [(0, "HORN")] and [notice.key for notice in state.notices] == ["turn-ended-already"]
 
 
+def test_press_with_a_hand_over_the_board_just_after_the_end_is_no_pass(auto: SteppedTable) -> None:
+    assert isinstance(auto.table, RuledTable)
+    auto.lay(HORN)
+    auto.until(lambda: auto.session.state.turns)
+    auto.table.covered = True
+    auto.rest(0.6)
+    auto.table.hidden = [frozenset((5, column) for column in range(15))] * 1000
+    auto.table.covered = False
+    state = auto.submit(EndTurn())
+    assert found(auto) == [(0, "HORN")] and [notice.key for notice in state.notices] == ["turn-ended-already"]
+
+
+def test_turn_of_the_next_player_counts_if_the_board_changes_at_the_press(auto: SteppedTable) -> None:
+    auto.lay(HORN)
+    auto.until(lambda: auto.session.state.turns)
+    auto.lay(HORN, FARM)
+    auto.submit(EndTurn())
+    assert found(auto) == [(0, "HORN"), (1, "FA.M")]
+
+
 def test_turn_of_the_next_player_just_after_the_end_counts(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.rest(6.5)
