@@ -87,20 +87,22 @@ class BoardReading:
 
     The board is read in the orientation in which the letters are upright. `orientation_confidence` is the probability
     that this orientation is correct. `offset_confidence` is the probability that the grid is not one square off, so
-    that no square is confused with its neighbour. Raises `ValueError` for another number of squares.
+    that no square is confused with its neighbour. `alternative` is the reading of the picture as it is, if this reading
+    is of the flipped picture and few tiles show that the picture is mirrored. Raises `ValueError` for another number of
+    squares.
     """
 
     squares: tuple[SquareReading, ...]
     orientation_confidence: float = 1.0
     offset_confidence: float = 1.0
+    alternative: BoardReading | None = None
 
     def __post_init__(self) -> None:
         if len(self.squares) != BOARD_SIZE * BOARD_SIZE:
             raise ValueError(f"a board reading has {BOARD_SIZE * BOARD_SIZE} squares, got {len(self.squares)}")
 
     def __repr__(self) -> str:
-        tiles = len(self.symbols) - self.symbols.count(EMPTY) - self.symbols.count(HIDDEN)
-        return f"<BoardReading with {tiles} tiles, {self.symbols.count(HIDDEN)} squares hidden>"
+        return f"<BoardReading with {self.tile_count} tiles, {self.symbols.count(HIDDEN)} squares hidden>"
 
     def __getitem__(self, at: tuple[int, int]) -> SquareReading:
         """Return the reading of the square at (row, column), both from 0."""
@@ -116,6 +118,11 @@ class BoardReading:
     def occupancy(self) -> tuple[Occupancy, ...]:
         """The probabilities of each square to be empty, to be hidden, and to hold a tile."""
         return tuple([square.occupancy() for square in self.squares])
+
+    @property
+    def tile_count(self) -> int:
+        """The number of squares that are read as a tile."""
+        return len(self.symbols) - self.symbols.count(EMPTY) - self.symbols.count(HIDDEN)
 
     @property
     def shows_tiles(self) -> bool:

@@ -258,7 +258,12 @@ def _shows_orientation(reading: PhotoReading) -> bool:
 
 
 def _keeps_orientation(tracker: BoardTracker, reading: PhotoReading) -> bool:
-    """Return True if the tiles do not show which way up the board is, but `tracker` does, as it has not moved."""
+    """Return True if the tiles do not show which way up the board is, but `tracker` does, as it has not moved.
+
+    If the picture seems to be mirrored unlike those before, the tracker does not show it.
+    """
     if tracker.corners is None or not tracker.is_upright or reading.corners is None or _shows_orientation(reading):
+        return False
+    if reading.is_mirrored is not tracker.is_mirrored:
         return False
     return measure_corner_distance(reading.corners, tracker.corners) < MIN_MOVED_SQUARES

@@ -29,7 +29,7 @@ from device.session.used_pictures import UsedPictures, digest_image
 from engine.events import filter_plays
 from engine.messages import join_messages, key_of
 from engine.reading import HIDDEN
-from vision.recognition.problems import FOREIGN_TILES
+from vision.recognition.problems import FOREIGN_TILES, MIRRORED
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,8 +234,10 @@ class TurnRecorder:
         self.background.check_tiles_to_clear(turn.reading)
         if turn.is_split:
             controller.show_notice("two-turns")
-        foreign = [problem for problem in turn.reading.problems if key_of(problem) == FOREIGN_TILES]
-        controller.notices += tuple(Notice(problem) for problem in foreign)
+        # That the picture is mirrored matters only if it may be the reason for a question.
+        shown_keys = {FOREIGN_TILES, MIRRORED} if controller.open_question else {FOREIGN_TILES}
+        shown = [problem for problem in turn.reading.problems if key_of(problem) in shown_keys]
+        controller.notices += tuple(Notice(problem) for problem in shown)
         self.background.add_turn(turn, controller.game)
 
 

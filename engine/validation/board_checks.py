@@ -179,11 +179,11 @@ def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_orientation(proposal: Proposal) -> Iterator[Finding]:
-    """Ask which side of the board is the top, if too few tiles show the orientation."""
+    """Ask which side of the board is the top, or if the picture is mirrored, if too few tiles show this."""
     reading = _find_sparse_reading(proposal)
     if reading is not None and reading.orientation_confidence < MIN_GRID_CONFIDENCE:
         turned = (_rotate_reading(reading, turns) for turns in (2, 1, 3))
-        options = _offer_readings(proposal, turned)
+        options = _offer_readings(proposal, (*filter(None, [reading.alternative]), *turned))
         yield Finding(Reason.WHICH_SIDE_UP, (), options, needs_picture=True)
 
 

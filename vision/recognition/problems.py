@@ -19,6 +19,8 @@ MIN_ORIENTATION_CONFIDENCE: Final = 0.95
 previous orientation."""
 FOREIGN_TILES: Final = "tiles-foreign"
 """Key of the message about tiles whose letters are not in the tile set."""
+MIRRORED: Final = "board-mirrored"
+"""Key of the message about a mirrored picture."""
 _MAX_CUT_SQUARES: Final = 0.25
 """Maximum distance, in squares, by which the board may extend beyond the picture; with more, the reading reports a
 problem."""
@@ -50,7 +52,7 @@ def list_location_problems(
         problems.append(CUT_OFF_MESSAGES[int(overhangs.argmax())])
     if location.is_mirrored:
         text = "The picture is mirrored, so it was flipped before reading. Switch mirroring off in the camera."
-        problems.append(make_message("board-mirrored", text))
+        problems.append(make_message(MIRRORED, text))
     return problems
 
 

@@ -23,7 +23,7 @@ from tests.support.sessions import open_phone_session
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, rows
 from tests.support.waiting import PATIENCE_S
 from vision.detection.location import CUT_OFF_MESSAGES
-from vision.recognition.problems import FOREIGN_TILES
+from vision.recognition.problems import FOREIGN_TILES, MIRRORED
 
 PICTURE, NEXT_PICTURE = (EndTurnWithPicture(np.full((300, 400, 3), level, np.uint8)) for level in (128, 129))
 
@@ -231,3 +231,16 @@ def test_accents_that_the_tile_set_does_not_have_are_said_with_the_turn(
     board.lay(HORN)
     board.problems = (make_message(FOREIGN_TILES, "{0} tiles have accents", 2),)
     assert FOREIGN_TILES in [notice.key for notice in session.submit(PICTURE).result(PATIENCE_S).notices]
+
+
+@pytest.mark.parametrize("confidence", [0.9, 1.0])
+def test_mirrored_picture_is_named_with_a_question_that_it_may_have_caused(
+    confidence: float, session: TableSession, board: TextTable
+) -> None:
+    board.lay(HORN)
+    assert board.board is not None
+    board.board = replace(board.board, orientation_confidence=confidence)
+    board.problems = (make_message(MIRRORED, "The picture is mirrored."),)
+    state = session.submit(PICTURE).result(PATIENCE_S)
+    assert (state.question is not None) == (confidence < 1)
+    assert (MIRRORED in [notice.key for notice in state.notices]) == (confidence < 1)

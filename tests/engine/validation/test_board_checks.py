@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from engine.board import Board, parse_square
-from engine.events import Challenged, Event, GameEnded, Passed, PlayMade, PositionEntered, SquareCorrected
+from engine.events import Challenged, Event, GameEnded, Passed, PlayMade, PositionEntered, SquareCorrected, filter_plays
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.reading import BoardReading, SquareReading
@@ -218,6 +218,16 @@ def test_first_word_is_asked_about_if_the_grid_is_in_doubt(
     found = find(check, propose(new_game(), reading))
     assert (found is not None) is is_asked
     assert found is None or (found.reason is reason and found.options[0] == LOOK_AGAIN)
+
+
+def test_first_word_in_a_picture_that_seems_mirrored_is_offered_as_it_looks() -> None:
+    flipped, as_is = (seen(play(new_game(), word).board) for word in ("8F THU", "8G HUT"))
+    found = find(
+        check_orientation, propose(new_game(), replace(flipped, orientation_confidence=0.9, alternative=as_is))
+    )
+    assert found is not None
+    plays = [event.play for option in found.options for event in filter_plays(option.events)]
+    assert ["".join(tile.face for _, tile in play.tiles) for play in plays[:2]] == ["THU", "HUT"]
 
 
 def test_grid_is_not_in_doubt_once_tiles_show_it() -> None:

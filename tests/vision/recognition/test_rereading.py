@@ -7,18 +7,21 @@ import json
 import numpy as np
 import pytest
 
+from engine.reading import EMPTY
 from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
 from tests.support.fixed_locator import FixedLocator
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from vision.detection.location import BoardLocation
-from vision.geometry import flip_points, order_corners, reverse_quad, rotate_quad
+from vision.geometry import Image, flip_points, order_corners, reverse_quad, rotate_quad
 from vision.photo import load_photo
 from vision.recognition.classifier import SquareClassifier
-from vision.recognition.reader import BoardReader
+from vision.recognition.problems import MIN_ORIENTATION_CONFIDENCE
+from vision.recognition.reader import BoardReader, PhotoReading
 from vision.recognition.rereading import are_doubtful, is_clearly_better, measure_tile_confidence
 from vision.recognition.squares import SquareNet
 from vision.rendering.simulated_table import SimulatedTable
+from vision.tracking import BoardTracker
 
 
 def test_confidences_are_those_of_squares_with_a_tile() -> None:
@@ -114,3 +117,32 @@ def test_sample_of_the_letters_shows_which_board_is_upside_down(quarter_turns: i
     letters.crop_counts.clear()
     assert classifier.may_be_reversed(found, tile_set.letters) is expected
     assert letters.crop_counts == [8]
+
+
+def read_letters(reading: PhotoReading) -> tuple[str, ...]:
+    """Return the letters on the board, row by row."""
+    assert reading.board is not None
+    return tuple(symbol for symbol in reading.board.symbols if symbol != EMPTY)
+
+
+def photograph(word: str) -> Image:
+    """Return a picture of a board with one word."""
+    table = SimulatedTable(seed=3, values=load_tile_set("en").values)
+    table.lay_tiles({(7, 4 + column): letter for column, letter in enumerate(word)})
+    return table.photograph().image
+
+
+def test_flip_shown_by_few_tiles_is_uncertain_and_does_not_change_the_tracker() -> None:
+    image = np.ascontiguousarray(photograph("FERGS")[:, ::-1])
+    reading = BoardReader().read(image, load_tile_set("en").letters)
+    assert reading.is_mirrored and read_letters(reading) == tuple("FERGS")
+    assert reading.orientation_confidence < MIN_ORIENTATION_CONFIDENCE
+    assert not BoardTracker().update(image, reading.location).is_mirrored
+
+
+def test_flip_shown_by_few_tiles_keeps_the_reading_of_the_picture_as_it_is() -> None:
+    image = photograph("FERGS")
+    tracker = BoardTracker(image_shape=image.shape, is_mirrored=True)
+    reading = BoardReader().read(image, load_tile_set("en").letters, hint=tracker)
+    assert not reading.is_mirrored and reading.board is not None and reading.board.alternative is not None
+    assert reading.board.alternative.tile_count == 5
