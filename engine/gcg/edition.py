@@ -40,6 +40,8 @@ TILE_SET_BY_DISTRIBUTION = {
 """Names of letter distributions in the program Macondo. The names of the tile sets (`en`, `de`) are accepted, too."""
 _RARE_TILE_SETS = frozenset({"af", "is", "la", "lt", "lv", "ms"})
 """Tile sets with few recorded games. They are tried last, because other sets have the same letters."""
+STANDARD_LAYOUT_NAME = "CrosswordGame"
+"""Name of the standard board layout in the program Macondo, which refuses a file with an unknown name."""
 STANDARD_BOARDS = frozenset({"", "standard", "standard15", "crosswordgame", "classic"})
 STANDARD_GAMES = frozenset({"", "classic", "wordsmog", "scrabble", "crosswordgame", "crossword"})
 _NON_TILE_SIGNS = dict.fromkeys(map(ord, ".()"))
@@ -107,7 +109,9 @@ def _bracket_text(text: str) -> str:
 
 def find_named_layout(record: Record) -> Layout | None:
     """Return the board layout in the `#board-layout` pragma, or None if the pragma is missing or not a known layout."""
-    name = record.pragma_text("board-layout")
+    name = record.pragma_text("board-layout") or ""
+    if name and _normalise_text(name) in STANDARD_BOARDS:
+        return load_layout()
     return load_layout(name) if name in layout_names() else None
 
 

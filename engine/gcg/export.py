@@ -13,9 +13,10 @@ from engine.errors import NotationError, RulesError
 from engine.events import BlankNamed, BlankTaken, RecordImported, TileRecycled
 from engine.game import Game
 from engine.gcg.changes import TileChange, format_change, format_rearranged, has_marks
-from engine.gcg.edition import TILE_SET_BY_DISTRIBUTION, bracket_tiles, describe_variants
+from engine.gcg.edition import STANDARD_LAYOUT_NAME, TILE_SET_BY_DISTRIBUTION, bracket_tiles, describe_variants
 from engine.gcg.reader import parse_gcg
 from engine.gcg.record import Entry, Player, Pragma, Record
+from engine.gcg.replay import MIN_SCORES_GAINED
 from engine.gcg.writer import make_nickname
 from engine.lexicon import WordList
 from engine.messages import make_message
@@ -170,7 +171,15 @@ def _build_pragmas(game: Game) -> list[Pragma]:
     pragmas += [Pragma("tile", f"[{t}] [{game.tiles.lower(t)}]") for t in game.tiles.letters if len(t) > 1]
     if game.layout.name != "standard":
         pragmas.append(Pragma("board-layout", game.layout.name))
+    elif _count_entered_scores(game) >= MIN_SCORES_GAINED:  # `replay` might assume the layout of these scores
+        pragmas.append(Pragma("board-layout", STANDARD_LAYOUT_NAME))
     return pragmas
+
+
+def _count_entered_scores(game: Game) -> int:
+    """Return the number of plays with a score that players entered, with the withdrawals of such plays."""
+    entered = {turn.number for turn in game.turns if turn.computed_score not in (None, turn.score)}
+    return sum(turn.number in entered or turn.target in entered for turn in game.turns)
 
 
 def _build_entry(turn: Turn, rack: tuple[str, ...] | None, carried: int) -> Entry:

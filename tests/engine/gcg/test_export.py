@@ -165,6 +165,17 @@ def test_a_correction_is_written_as_the_players_count() -> None:
     assert format_gcg(build_record(five_turns(ScoreCorrected(4, 17)))).splitlines()[-2] == ">Anna: BIT 11E BIT +17 56"
 
 
+def test_scores_that_players_entered_do_not_change_the_layout() -> None:
+    """The entered scores are those of another layout."""
+    plays = "8F HORN", "F8 .ARMONY", "13F .ET"
+    game = play(new_game(), *plays)
+    other = play(Game.start(game.players, layout="exchanged"), *plays)
+    one, both = (game.push(*(ScoreCorrected(n, other.turns[n].score) for n in numbers)) for numbers in ([2], [1, 2]))
+    assert "#board-layout" not in format_gcg(build_record(one))
+    text = format_gcg(build_record(both))
+    assert "#board-layout CrosswordGame\n" in text and build_game(parse_gcg(text)).layout.name == "standard"
+
+
 def test_overtime_comes_last() -> None:
     game = five_turns(
         ClockRead(0, 1561.0),
