@@ -112,7 +112,7 @@ const talk = document.getElementById("talk");
 
 function hideDismissed() {
   showLostTurns();
-  const notices = [...talk.querySelectorAll(".notice:has(.dismiss)")];
+  const notices = [...talk.querySelectorAll(".dismiss")].map((button) => button.parentElement);
   const texts = notices.map((notice) => notice.firstChild.textContent);
   for (const text of dismissed) if (!texts.includes(text)) dismissed.delete(text);
   notices.forEach((notice, i) => {

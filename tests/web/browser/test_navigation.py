@@ -37,6 +37,11 @@ COVERED = """() => {
     }).map((part) => part.id || part.className || part.tagName);
   });
 }"""
+WITHOUT_HAS = """const { querySelectorAll } = Element.prototype;
+Element.prototype.querySelectorAll = function (selector) {
+  if (selector.includes(":has(")) throw new SyntaxError(selector);
+  return querySelectorAll.call(this, selector);
+};"""
 PAGES = ("/", "/history", "/records", "/join", "/setup")
 SMALL_PHONE = (320, 640)
 
@@ -161,6 +166,17 @@ def test_notice_that_is_dismissed_with_the_keyboard_passes_on_the_focus(
         assert phone.evaluate("document.activeElement.id") == "last"
         phone.keyboard.press("Tab")
         assert phone.evaluate("document.activeElement.matches('.notice:last-child .dismiss')")
+
+
+def test_news_are_shown_in_a_browser_without_newer_selectors(
+    table: ShownTable, server: PageServer, browser: Browser
+) -> None:
+    """Firefox before version 121 throws an error for `:has()`."""
+    with open_tab(browser, PHONE) as phone:
+        phone.add_init_script(WITHOUT_HAS)
+        visit(phone, server)
+        table.show(FAULTY)
+        phone.wait_for_selector(".notice .dismiss:visible")
 
 
 def test_buttons_cover_nothing_of_a_printed_page(table: ShownTable, server: PageServer, browser: Browser) -> None:
