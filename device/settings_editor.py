@@ -196,7 +196,7 @@ class SettingsEditor:
                 return form
             if version != form.version:
                 raise SettingsChangedError("the settings file was changed meanwhile")
-            changes = self._find_changes(form.texts, texts)
+            changes = self.find_changes(form.texts, texts)
             if not changes:
                 return form
             new_text = self._change_text(changes)
@@ -210,7 +210,7 @@ class SettingsEditor:
         self._apply(load_settings(self.path))
         return self.read()
 
-    def _find_changes(
+    def find_changes(
         self, before: Mapping[SettingPath, str], after: Mapping[SettingPath, str]
     ) -> dict[SettingPath, Any]:
         """Return the new values of the settings whose texts differ in value; overridden settings are left out."""

@@ -16,6 +16,8 @@ from werkzeug.datastructures import FileStorage
 from device.session.table_session import TableSession
 from device.settings import SettingsError
 from device.settings_editor import (
+    NO,
+    YES,
     SettingField,
     SettingPath,
     SettingsChangedError,
@@ -36,6 +38,8 @@ LEXICON: SettingPath = ("game", "lexicon")
 """The setting of the word list, for which the page offers installed and uploaded lists."""
 TILES: SettingPath = ("game", "tiles")
 LANGUAGE: SettingPath = ("page", "language")
+_VALUE_SIGNS = {YES: "✓", NO: "–", "": "–"}
+"""Signs for values of the settings file that users would not recognise in a sentence."""
 
 _log = logging.getLogger(__name__)
 
@@ -60,7 +64,7 @@ def create_blueprint(access: SettingsAccess, pairing: Pairing, session: TableSes
     """Return the routes `/settings` and below, which only the admin may use."""
     routes = Blueprint("settings", __name__, url_prefix="/settings")
     routes.before_request(lambda: require_admin(pairing))
-    routes.register_error_handler(SettingsChangedError, lambda _: refuse(texts()("settings.changed")))
+    routes.register_error_handler(SettingsChangedError, lambda _: refuse(texts()("settings.open_again")))
     routes.register_error_handler(SettingsError, lambda error: refuse(texts().translate(error)))
     routes.register_error_handler(OSError, _refuse_write)
     pages = SettingsPages(access)
@@ -89,7 +93,23 @@ class SettingsPages:
         changed = {field.path: request.form.getlist(field.name)[-1] for field in fields}
         if changed.get(LEXICON, "") not in self._list_lexicons(self.access.editor.read()):
             return refuse(texts()("settings.unknown_lexicon"))
-        return self._respond(self.access.editor.save(changed, request.form.get("version", "")))
+        try:
+            return self._respond(self.access.editor.save(changed, request.form.get("version", "")))
+        except SettingsChangedError:
+            return self._compare(changed)
+
+    def _compare(self, changed: Mapping[SettingPath, str]) -> Response:
+        """Return the form with the texts `changed`; those that differ from the file are marked with its value."""
+        editor, t = self.access.editor, texts()
+        form = editor.read()
+        changes = editor.find_changes(form.texts, changed) if form.texts else {}
+        differing = {
+            path: t("settings.in_file", value=_VALUE_SIGNS.get(text, text))
+            for path, text in form.texts.items()
+            if path in changes
+        }
+        form = replace(form, texts={**form.texts, **changed}, errors=differing)
+        return self._render(form, 409, refusal=t("settings.changed"))
 
     def upload_lexicon(self) -> ResponseReturnValue:
         """Save an uploaded word list, and choose this list in the settings."""
@@ -114,7 +134,7 @@ class SettingsPages:
     def replace_by_defaults(self) -> ResponseReturnValue:
         """Replace an unreadable settings file by the default file."""
         if not self.access.editor.read().problem:
-            return refuse(texts()("settings.changed"))
+            return refuse(texts()("settings.open_again"))
         self.access.editor.replace_by_defaults()
         return redirect("/settings?saved", code=303)
 
@@ -128,7 +148,7 @@ class SettingsPages:
     def _respond(self, form: SettingsForm) -> ResponseReturnValue:
         return self._render(form, 422) if form.errors or form.problem else redirect("/settings?saved", code=303)
 
-    def _render(self, form: SettingsForm, status: int = 200) -> Response:
+    def _render(self, form: SettingsForm, status: int = 200, refusal: str = "") -> Response:
         editor = self.access.editor
         sections: dict[str, list[SettingField]] = {}
         for field in list_fields():
@@ -137,6 +157,7 @@ class SettingsPages:
             "settings.html",
             restarts=False,
             form=form,
+            refusal=refusal or (texts()("settings.nothing_saved") if form.errors else ""),
             sections=sections,
             overrides=editor.overrides,
             lexicon=LEXICON,

@@ -44,7 +44,6 @@ def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSessi
     routes = Blueprint("history", __name__)
     routes.register_error_handler(GameNotFoundError, lambda error: refuse(texts().translate(error), 404))
     routes.register_error_handler(GameInProgressError, lambda _: refuse(texts()("history.at_table")))
-    routes.register_error_handler(CommentChangedError, lambda _: refuse(texts()("history.comment_changed")))
     routes.register_error_handler(PlayersMetError, lambda _: refuse(texts()("records.met")))
     routes.register_error_handler(ImportFileError, lambda error: refuse(texts().translate(error)))
     routes.register_error_handler(CommandRefusedError, lambda error: refuse(texts().translate(error)))
@@ -96,6 +95,10 @@ class HistoryPages:
 
         A script gets only the part of the page that changes.
         """
+        return self._render_game(number)
+
+    def _render_game(self, number: int, draft: str | None = None) -> Response:
+        """Return the page of a game; `draft` is a comment that was refused, which is in the form for it."""
         replay = self.archive.load_replay(number)
         turn = min(max(0, request.args.get("turn", replay.turn_count, type=int)), replay.turn_count)
         state = replace(replay.build_state_after(turn), board_colours=self.session.state.board_colours)
@@ -114,6 +117,7 @@ class HistoryPages:
             picture=replay.find_picture_name(turn),
             notices=replay.notices,
             comment=self.archive.read_comment(number),
+            draft=draft,
             longest=MAX_COMMENT_CHARS,
         )
 
@@ -132,9 +136,17 @@ class HistoryPages:
         return send_picture(self.archive.store.read_picture(number, event, "board"))
 
     def comment(self, number: int) -> ResponseReturnValue:
-        """Save the players' comment on a game and redirect to the page of the game."""
-        before = request.form.get("before", "")
-        self.archive.save_comment(number, request.form.get("comment", ""), before)
+        """Save the players' comment on a game and redirect to the page of the game.
+
+        If another client has changed the comment, the page has both texts.
+        """
+        before, text = request.form.get("before", ""), request.form.get("comment", "")
+        try:
+            self.archive.save_comment(number, text, before)
+        except CommentChangedError:
+            page = self._render_game(number, text)
+            page.status_code = 409
+            return page
         return redirect(f"/history/{number}", code=303)
 
     def confirm_delete(self, number: int) -> ResponseReturnValue:

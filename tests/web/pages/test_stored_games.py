@@ -17,7 +17,7 @@ from tests.support.api_table import STARTED, WebTable, open_web_table
 from tests.support.text_table import HORN
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import token
-from web.game_archive import MAX_COMMENT_CHARS, MAX_IMPORT_BYTES, GameArchive
+from web.game_archive import COMMENT_NOTE, MAX_COMMENT_CHARS, MAX_IMPORT_BYTES, GameArchive
 from web.security.csrf import MAX_BODY_BYTES
 
 
@@ -228,6 +228,13 @@ def test_note_of_another_phone_is_not_replaced_unseen(table: WebTable, phone: Fl
         for text in ("First", "First", "Second")
     ]
     assert statuses == [303, 303, 409] and '<p class="comment">First</p>' in read(table, "/history/1")
+
+
+def test_refused_note_is_shown_below_the_one_that_was_saved(table: WebTable, phone: FlaskClient) -> None:
+    table.store.save_note(1, COMMENT_NOTE, "First")
+    page = phone.post("/history/1/comment", data={"csrf": token(phone), "comment": "Second", "before": ""}).text
+    assert '<p class="comment">First</p>' in page and 'name="before" value="First"' in page
+    assert "<details open>" in page and "\nSecond</textarea>" in page and "Both texts are here" in page
 
 
 def test_note_on_a_game_is_kept_and_shown_to_everyone(table: WebTable, phone: FlaskClient) -> None:
