@@ -169,6 +169,16 @@ def test_one_device_cannot_take_all_streams(app: Flask) -> None:
     streams.open(mine, {"asgi.scope": {}})
 
 
+def test_link_local_addresses_together_have_only_a_share_of_the_streams() -> None:
+    streams = EventStreams(4)
+    own = EventStream("page en", "", str, lambda known: (known, ""), "fe80::1")
+    for number in range(2):
+        streams.open(replace(own, address=f"fe80::{number}"), {"asgi.scope": {}})
+    with pytest.raises(NoStreamError):
+        streams.open(own, {"asgi.scope": {}})
+    streams.open(replace(own, address="192.168.0.8"), {"asgi.scope": {}})
+
+
 def test_stream_needs_the_page_s_own_server(client: FlaskClient) -> None:
     """Another server would hold a thread for each open page."""
     assert client.get("/live/stream").status_code == 503
