@@ -29,6 +29,7 @@ from device.session.commands.base import (
     QuestionCommand,
     QuestionEffect,
     TableCommand,
+    is_pass_uncertain,
     is_play_unrecorded,
 )
 from device.session.commands.challenges import update_challenge_question
@@ -326,6 +327,8 @@ class TableSession(Closeable):
         effect = command.find_question_effect(self._context)
         is_answer = effect is QuestionEffect.CLOSE
         if command.needs_recorded_play and not is_answer and is_play_unrecorded(self._context):
+            raise make_refusal("answer-first")
+        if command.needs_certain_pass and is_pass_uncertain(self._context, seat):
             raise make_refusal("answer-first")
         match effect:
             case QuestionEffect.KEEP:

@@ -142,6 +142,11 @@ class TurnRecorder:
         controller.leave_question()
         controller.show_notice("recorded-first", name)
 
+    def shows_unended_play(self, seat: int | None) -> bool:
+        """Return True if the last reading shows a play that `record_unended_play` would record for `seat`."""
+        _, turn = self._find_unended_turn(may_read_board=False)
+        return self.controller.awaits_play and turn is not None and self._shows_play_before(turn, seat)
+
     def _find_unended_turn(self, may_read_board: bool) -> tuple[AdvanceCapture | None, TurnCapture | None]:
         """Return the capture in advance that shows the board, and its turn in the current game.
 

@@ -79,6 +79,8 @@ class TableCommand(msgspec.Struct, frozen=True):
       same. Such a question cannot be deferred: its turn or challenge would be lost.
     - `needs_recorded_play`: the command is refused while a play is not recorded because its question is open, unless it
       answers this question (`QuestionEffect.CLOSE`).
+    - `needs_certain_pass`: the command is refused while the players are asked whether the turn before was a pass: it
+      may be their answer, or the next player's turn. A play on the board, or the next player's own button, shows which.
     - `interim_phase`: phase of the session while the command runs.
     """
 
@@ -89,6 +91,7 @@ class TableCommand(msgspec.Struct, frozen=True):
     question_effect: ClassVar[QuestionEffect]
     unrecorded_effect: ClassVar[QuestionEffect | None] = None
     needs_recorded_play: ClassVar[bool] = False
+    needs_certain_pass: ClassVar[bool] = False
     interim_phase: ClassVar[Phase | None] = None
 
     def find_question_effect(self, context: CommandContext) -> QuestionEffect:
@@ -123,6 +126,18 @@ def is_play_unrecorded(context: CommandContext) -> bool:
     """Return True while a play is not recorded because its question is open."""
     open_question = context.controller.open_question
     return open_question is not None and open_question.is_play_unrecorded
+
+
+def is_pass_uncertain(context: CommandContext, seat: int | None) -> bool:
+    """Return True while the players are asked about a recorded pass, and nothing shows that it was one.
+
+    `seat` is the player who gives a command, None if it is not known. The next player's own button shows it, and so
+    does a play on the board after the pass.
+    """
+    open_question, game = context.controller.open_question, context.controller.game
+    if open_question is None or not (open_question.is_answer_recorded and open_question.question.is_about_pass):
+        return False
+    return seat != game.to_move and not context.turn_recorder.shows_unended_play(seat)
 
 
 class QuestionCommand(TableCommand, frozen=True, kw_only=True):

@@ -133,6 +133,7 @@ class PassTurn(TableCommand, frozen=True):
     operation_id = "pass_turn"
     question_effect = QuestionEffect.REPLACE
     needs_recorded_play = True
+    needs_certain_pass = True
 
     def run(self, context: CommandContext) -> None:
         """Record the pass."""
@@ -152,6 +153,7 @@ class ExchangeTiles(TableCommand, frozen=True):
     schema_name = "ExchangeOrder"
     question_effect = QuestionEffect.REPLACE
     needs_recorded_play = True
+    needs_certain_pass = True
 
     count: Annotated[int, Meta(ge=1, le=20)]
 

@@ -227,6 +227,29 @@ def test_challenge_after_two_unended_plays_is_about_the_second() -> None:
         assert list_turns(table) == [(0, "play"), (1, "play"), (0, "play"), (0, "withdrawn")]
 
 
+@pytest.mark.parametrize("command", [PassTurn(), ExchangeTiles(3)])
+def test_pass_or_exchange_is_refused_while_the_table_asks_if_the_press_before_was_a_pass(
+    command: TableCommand, table: SteppedTable
+) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    table.rest(2.0)
+    asked = table.submit(EndTurn()).question
+    assert asked is not None and asked.is_about_pass
+    with pytest.raises(CommandRefusedError):
+        table.submit(command)
+    assert table.session.state.question == asked and list_turns(table) == [(0, "play"), (1, "pass")]
+
+
+def test_pass_with_the_own_button_of_the_next_player_follows_a_pass_that_is_asked_about(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    table.rest(2.0)
+    table.submit(EndTurn(), seat=1)
+    table.submit(PassTurn(), seat=0)
+    assert list_turns(table) == [(0, "play"), (1, "pass"), (0, "pass")]
+
+
 def test_pass_with_tiles_that_are_no_play_is_a_pass(table: SteppedTable) -> None:
     lay_and_wait(table, ("HORN", 0, 0, True))
     table.submit(PassTurn())
