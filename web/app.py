@@ -16,7 +16,7 @@ from device.storage.store import GameStore
 from engine.limits import MAX_BODY_BYTES, MAX_DOWNLOADS, MAX_DOWNLOADS_PER_ADDRESS, MAX_STREAMS, format_size
 from web import api, filters, live
 from web.compression import compress_response
-from web.downloads import Downloads, NoDownloadError
+from web.downloads import NoDownloadError
 from web.game_archive import GameArchive
 from web.host_info import HostInfo
 from web.i18n import LANGUAGE_KEY, remember_language, texts
@@ -106,7 +106,6 @@ def make_app(pairing: Pairing, host_info: HostInfo, cookie_name: str) -> Flask:
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     filters.register_filters(app, host_info.board_colours)
     app.extensions["pairing"] = pairing
-    app.extensions["downloads"] = Downloads()
     register_host_check(app, host_info)
     csrf.register_csrf_protection(app, pairing)
     app.after_request(remember_language)

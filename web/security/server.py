@@ -25,7 +25,7 @@ from flask import Flask
 
 from engine.errors import TilekeeperError
 from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS, MAX_PORT, MAX_SECURE_CONNECTIONS
-from web.downloads import deliver_downloads
+from web.downloads import Downloads, deliver_downloads
 from web.security.limits import ConnectionLimiter, RequestGate, limit_sending, make_protocol_class
 from web.security.listener import LimitedListener
 from web.streams import AsgiApp, deliver_events
@@ -88,6 +88,7 @@ class PageServer:
         """
         self.app = app
         self._live = app.extensions["live"]
+        self._downloads = app.extensions["downloads"] = Downloads()
         self._tls = tls
         self._context = _load_ssl_context(tls.certificate, tls.key) if tls else None
         max_connections = _raise_file_limit()
@@ -149,7 +150,7 @@ class PageServer:
         streams = self._live.streams
         streams.run_in(self._loop)
         pages = deliver_events(RequestGate(cast(AsgiApp, self._workers)), streams)
-        app = limit_sending(deliver_downloads(pages, self.app.extensions["downloads"]))
+        app = limit_sending(deliver_downloads(pages, self._downloads))
         listeners = [(self._socket, None), (self._secure_socket, self._context)]
         used = [(listening, context) for listening, context in listeners if listening is not None]
         servers = [uvicorn.Server(self._make_config(app, context)) for _, context in used]
