@@ -62,7 +62,8 @@ class BoardTracker:
     is_unreliable: bool = False
     """True after an implausible reading: the whole next picture is searched, unless a user placed the corners."""
     is_mirrored: bool = False
-    """True if the camera delivers mirrored pictures, according to the last reading."""
+    """True if the camera delivers mirrored pictures, according to the last reading that showed it clearly, or to the
+    players."""
     memory: BoardMemory | None = None
     """Memory of the last picture with a confirmed reading."""
 

@@ -11,6 +11,8 @@ from device.cameras import AutoExposureCamera, Camera, Frame, Image
 from device.cameras.folder import FolderCamera
 from device.capture.motion import wait_for_rest
 from device.capture.scene_reference import RestScene, SceneReference
+from engine.board import Board
+from engine.inference.evidence import find_inconsistent_squares
 from vision.geometry import Floats
 from vision.recognition.problems import MIN_ORIENTATION_CONFIDENCE
 from vision.recognition.reader import PhotoReader, PhotoReading
@@ -61,6 +63,8 @@ class BoardCamera:
         self._reader = reader
         self._follows_board = follows_board
         self._tracker = BoardTracker()
+        self._unsure_flip: PhotoReading | None = None
+        """The last reading if only a few tiles show that its picture is mirrored (`BoardReading.alternative`)."""
         self._newest_preview: Frame | None = None
         self._lock = threading.RLock()
 
@@ -119,10 +123,32 @@ class BoardCamera:
             if not is_known:
                 is_known = wait_for_rest(self._camera, is_enough=is_unchanged, clock=self._clock, wait=self._wait)
             if usable is not None and is_known:
-                self._tracker = usable.after
-                return usable.capture
-            frame = self._camera.capture_still()
-            return Capture(frame, self.read_board(frame.image, tiles))
+                self._tracker, capture = usable.after, usable.capture
+            else:
+                frame = self._camera.capture_still()
+                capture = Capture(frame, self.read_board(frame.image, tiles))
+            board = capture.reading.board
+            self._unsure_flip = capture.reading if board is not None and board.alternative is not None else None
+            return capture
+
+    def settle_flip(self, board: Board) -> None:
+        """Decide whether the pictures are mirrored if only a few tiles of the last reading show it.
+
+        `board` is the recorded board. If it has the tiles of the flipped picture, and not those of the picture as it
+        is, the players have confirmed the flip.
+        """
+        with self._lock:
+            reading = self._unsure_flip
+            if reading is None or reading.board is None or reading.board.alternative is None or reading.corners is None:
+                return
+            is_flipped, is_as_it_is = (
+                not find_inconsistent_squares(seen, board) for seen in (reading.board, reading.board.alternative)
+            )
+            if not is_flipped or is_as_it_is:
+                return
+            self._unsure_flip = None
+            if self._follows_board:
+                self._tracker = replace(self._tracker, is_mirrored=reading.is_mirrored).confirm(reading.corners)
 
     def use_advance(self, advance: AdvanceReading) -> None:
         """Continue to track the board from the location in `advance`, unless the tracked corners have changed since."""
@@ -218,9 +244,13 @@ class BoardCamera:
             self.adopt_location(reading)
 
     def adopt_location(self, reading: PhotoReading) -> None:
-        """Track the board from the corners of a reading, even if its orientation is uncertain."""
+        """Track the board from the corners of a reading, even if its orientation is uncertain.
+
+        Do nothing if only a few tiles show that the picture is mirrored: the order of the corners depends on it.
+        """
+        is_flip_unsure = reading.board is not None and reading.board.alternative is not None
         with self._lock:
-            if self._follows_board and reading.corners is not None:
+            if self._follows_board and reading.corners is not None and not is_flip_unsure:
                 is_upright = _shows_orientation(reading) or _keeps_orientation(self._tracker, reading)
                 self._tracker = self._tracker.confirm(reading.corners, reading.memory, is_upright=is_upright)
 
@@ -234,7 +264,7 @@ class BoardCamera:
     ) -> None:
         """Use corners, `(4, 2)` in pixels, that a user placed in a picture of the shape `image_shape`.
 
-        `is_mirrored` is True if the camera is known to deliver mirrored pictures, and `is_detected` if the grid of
+        `is_mirrored` is True if the picture was read as a mirrored one, and `is_detected` if the grid of
         these corners was detected as well. Raises ValueError if the corners cannot form a board.
         """
         with self._lock:

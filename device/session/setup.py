@@ -77,6 +77,8 @@ class TableSetup:
         self._last_image: Image | None = None
         self._image_shape: tuple[int, ...] = ()
         self._scale = 1.0
+        self._is_view_mirrored = False
+        """True if the last view was read as a mirrored picture; its corners are then in anticlockwise order."""
         self._last_mismatch: object = None
         """The entered faces and the squares that differed in the last call of `enrol_tiles`."""
         self._restore_corners()
@@ -91,6 +93,7 @@ class TableSetup:
         self._image_shape = image.shape
         self._scale = min(1.0, MAX_SIDE_PX / max(image.shape[:2]))
         reading = self._board_camera.read_board(image, tiles)
+        self._is_view_mirrored = reading.is_mirrored
         if self._board_camera.tracker.corners is None:
             self._board_camera.adopt_location(reading)
         tracker = self._board_camera.tracker
@@ -110,7 +113,7 @@ class TableSetup:
                 self.capture_setup_view(tiles)
             try:
                 quad = (np.asarray(corners, np.float64) + 0.5) / self._scale - 0.5
-                self._board_camera.place_corners(quad, self._image_shape)
+                self._board_camera.place_corners(quad, self._image_shape, is_mirrored=self._is_view_mirrored)
             except ValueError:
                 raise make_refusal("corners-wrong") from None
         return self.capture_setup_view(tiles)

@@ -285,6 +285,7 @@ class TableSession(Closeable):
                 self._turn_worker.stop()  # a capture that is not ready would undo what this command has recorded
             update_challenge_question(controller)
             self._background.check_removed_tiles()
+            self._context.turn_recorder.settle_flip()
         except CameraError as error:
             trouble = Trouble.NONE if isinstance(error, PictureNeededError) else Trouble.CAMERA
             controller.show_problem(str(error), trouble)

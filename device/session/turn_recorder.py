@@ -142,6 +142,11 @@ class TurnRecorder:
         controller.leave_question()
         controller.show_notice("recorded-first", name)
 
+    def settle_flip(self) -> None:
+        """Let the recorded tiles decide whether pictures are mirrored, if the last reading could not."""
+        if self.controller.has_game:
+            self.board_camera.settle_flip(self.controller.game.board)
+
     def shows_unended_play(self, seat: int | None) -> bool:
         """Return True if the last reading shows a play that `record_unended_play` would record for `seat`."""
         _, turn = self._find_unended_turn(may_read_board=False)

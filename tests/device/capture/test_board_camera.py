@@ -10,14 +10,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import engine.board
 from device.cameras import Frame
 from device.capture.board_camera import AdvanceReading, BoardCamera
 from device.capture.scene_reference import RestScene
 from engine.reading import BoardReading
+from engine.tiles import Tile
 from tests.support.text_table import EMPTY_ROWS, FARM, HORN, RuledTable, TextTable
 from tests.support.waiting import PATIENCE_S, until
 from vision.detection.location import BoardLocation, BoardNotFoundError, LocationSource
-from vision.geometry import Floats, Image
+from vision.geometry import Floats, Image, reverse_quad
 from vision.recognition.reader import PhotoReading, ReadingTimes
 from vision.tracking import BoardTracker
 
@@ -296,3 +298,34 @@ def test_press_takes_a_preview_if_the_newest_is_older_than_the_press(
     slow_table.lay(HORN, FARM)
     assert slow_sight.capture_board(TILES, advance) is not advance.capture
     assert slow_table.previews > 1
+
+
+class MirroredLetters:
+    """A reader to which few tiles look mirrored: `flipped` in the flipped picture, `as_is` in the picture as it is."""
+
+    flipped = ("A" + EMPTY_ROWS[0][1:], *EMPTY_ROWS[1:])
+    as_is = (EMPTY_ROWS[0][1:] + "V", *EMPTY_ROWS[1:])
+
+    def read(self, *_: object, hint: BoardTracker | None = None, **__: object) -> PhotoReading:
+        is_placed = hint is not None and hint.has_user_corners
+        board = replace(BoardReading.from_rows(self.flipped), alternative=BoardReading.from_rows(self.as_is))
+        found = BoardLocation(HERE, 1.0, LocationSource.PLACED if is_placed else LocationSource.SEARCHED)
+        ms = ReadingTimes(1, 1, 2)
+        return PhotoReading(
+            board, reverse_quad(HERE), (), ms, orientation_confidence=0.9, location=found, is_mirrored=True
+        )
+
+
+@pytest.mark.parametrize(("square", "letter", "expected"), [(0, "A", True), (14, "V", False), (0, "B", False)])
+def test_recorded_tiles_show_whether_pictures_are_mirrored(square: int, letter: str, expected: bool) -> None:
+    camera = BoardCamera(TextTable(), MirroredLetters())
+    camera.capture_board(TILES)
+    assert not camera.tracker.is_mirrored and camera.tracker.corners is None
+    camera.settle_flip(engine.board.Board().with_tiles({square: Tile(letter)}))
+    assert camera.tracker.is_mirrored is expected and (camera.tracker.corners is not None) is expected
+
+
+def test_corners_of_a_picture_that_few_tiles_show_as_mirrored_are_not_adopted() -> None:
+    camera = BoardCamera(TextTable(), MirroredLetters())
+    camera.adopt_location(camera.capture_board(TILES).reading)
+    assert camera.tracker.corners is None

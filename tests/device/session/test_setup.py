@@ -17,7 +17,7 @@ from device.capture.board_camera import BoardCamera
 from device.session.messages import CommandRefusedError
 from device.session.setup import TableSetup
 from device.storage.store import GameStore
-from tests.device.capture.test_board_camera import HERE, Board, Letters
+from tests.device.capture.test_board_camera import HERE, Board, Letters, MirroredLetters
 from tests.support.own_tiles import Muddle, OwnTable, rows_of
 from tests.support.text_table import PaintedTable
 
@@ -91,6 +91,13 @@ def test_broken_note_of_corners_is_as_none(store: GameStore, board: Board) -> No
     for text in ("nonsense", '{"corners": [[1, 2]], "shape": [3]}', "[]"):
         store.save_note(0, "corners", text)
         assert not again(store, board).capture_setup_view(TILES).placed
+
+
+def test_corners_of_a_picture_that_few_tiles_show_as_mirrored_can_be_moved(store: GameStore) -> None:
+    set_up = TableSetup(BoardCamera(PaintedTable(), MirroredLetters()), store, None)
+    shown = set_up.capture_setup_view(TILES).corners
+    assert shown is not None
+    assert set_up.place_corners([(x + 1, y) for x, y in shown], TILES).placed
 
 
 # Learning
