@@ -43,6 +43,9 @@ class LetterDoubts:
 
     Such a letter counts without a question, because nearly all of these letters are right. It is marked until a later
     reading or a player confirms it. The letters are stored in a note of the game, so they survive a restart.
+
+    Earlier programs write a note of the table. It is emptied when the note of the game is written: letters in it are
+    therefore newer, because an earlier program has continued the game.
     """
 
     def __init__(self, store: GameStore) -> None:
@@ -58,11 +61,11 @@ class LetterDoubts:
     def _load(self, number: int) -> dict[Square, str]:
         warning = "the doubtful letters of the game are not known"
         note = load_note(self._store, number, DOUBTFUL_LETTERS_NOTE, _StoredLetters, warning)
-        if note is None:
-            note = load_note(self._store, TABLE_NOTES, DOUBTFUL_LETTERS_NOTE, _StoredLetters, warning)
-            if note is None or note.game != number:
-                return {}
-        return {parse_square(name): face for name, face in note.letters.items()}
+        table_note = load_note(self._store, TABLE_NOTES, DOUBTFUL_LETTERS_NOTE, _StoredLetters, warning)
+        letters = dict(note.letters) if note is not None else {}
+        if table_note is not None and table_note.game == number:
+            letters |= table_note.letters
+        return {parse_square(name): face for name, face in letters.items()}
 
     def add_turn(self, game: Game, decision: Decision, reading: BoardReading) -> None:
         """Add the doubtful letters of a turn, and remove those letters of earlier turns that `reading` confirms.
@@ -94,6 +97,8 @@ class LetterDoubts:
         with log_store_errors("the doubtful letters are not kept"):
             note = msgspec.json.encode(_StoredLetters(letters)).decode()
             self._store.save_note(self._log.number, DOUBTFUL_LETTERS_NOTE, note)
+            if self._store.read_note(TABLE_NOTES, DOUBTFUL_LETTERS_NOTE):
+                self._store.save_note(TABLE_NOTES, DOUBTFUL_LETTERS_NOTE, "")
 
     def mark_turns(self, game: Game, views: Sequence[TurnView]) -> tuple[TurnView, ...]:
         """Return the views of the turns of `game` with the squares of their doubtful letters."""

@@ -16,7 +16,8 @@ from device.session.picture_buffer import PictureBuffer
 from device.session.snapshot import Moment
 from device.storage.errors import log_store_errors
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog
-from device.storage.store import TABLE_NOTES, GameStore, StoreError
+from device.storage.notes import load_note
+from device.storage.store import TABLE_NOTES, GameStore
 from engine.events import Event, from_json, to_json
 from engine.messages import read_message, write_message
 from engine.validation.deferred_questions import defer_question
@@ -53,6 +54,9 @@ class QuestionNote:
 
     The note contains the texts of the question and, if the question can be deferred, the events that defer it. It does
     not contain the number of the game: a rescue, or a file that can be written again, may give it another one.
+
+    Earlier programs write a note of the table. It is emptied when the note of the game is written: a text in it is
+    therefore newer, because an earlier program has continued the game.
     """
 
     def __init__(self, store: GameStore) -> None:
@@ -73,6 +77,8 @@ class QuestionNote:
             if before is not None and before[0] != log.number and before[1]:  # an undo may go back to this game
                 self._store.save_note(before[0], OPEN_QUESTION_NOTE, "")
             self._store.save_note(log.number, OPEN_QUESTION_NOTE, text)
+            if self._store.read_note(TABLE_NOTES, OPEN_QUESTION_NOTE):
+                self._store.save_note(TABLE_NOTES, OPEN_QUESTION_NOTE, "")
             self._saved = note
 
     def restore(self, log: GameLog, pictures: PictureBuffer) -> tuple[Notice, ...]:
@@ -80,10 +86,10 @@ class QuestionNote:
 
         Nothing is done if the log has changed since the note was written: the question may already be deferred.
         """
+        stored = self._load(log)
+        if stored is None:
+            return ()
         try:
-            stored = self._load(log)
-            if stored is None:
-                return ()
             question, answer = read_message(stored.question), read_message(stored.answer)
             if not stored.events:
                 if answer:
@@ -93,23 +99,19 @@ class QuestionNote:
             if stored.crop:
                 pictures.add_crop(question, stored.crop)
             save_error = log.extend_last_press([from_json(body) for body in stored.events])
-        except (StoreError, msgspec.MsgspecError, *UNREADABLE_GAME_ERRORS) as error:
+        except UNREADABLE_GAME_ERRORS as error:
             _log.warning("the question before the restart is not known: %s", error)
             return ()
         return (make_notice("not-saved", save_error, trouble=Trouble.STORE),) if save_error else ()
 
     def _load(self, log: GameLog) -> _StoredQuestion | None:
-        """Return the question that was open after the last event of the log; None if there was none.
-
-        Raises `StoreError`, `msgspec.MsgspecError`.
-        """
-        text = self._store.read_note(log.number, OPEN_QUESTION_NOTE)
-        if text is not None:
-            stored = msgspec.json.decode(text, type=_StoredQuestion) if text else None
-            return stored if stored is not None and stored.length == log.length else None
-        text = self._store.read_note(TABLE_NOTES, OPEN_QUESTION_NOTE)  # as earlier programs wrote it
-        stored = msgspec.json.decode(text, type=_StoredQuestion) if text else None
-        return stored if stored is not None and stored.moment == str(Moment(log.number, log.length)) else None
+        """Return the question that was open after the last event of the log; None if there was none."""
+        warning = "the question before the restart is not known"
+        stored = load_note(self._store, TABLE_NOTES, OPEN_QUESTION_NOTE, _StoredQuestion, warning)
+        if stored is not None and stored.moment == str(Moment(log.number, log.length)):
+            return stored
+        stored = load_note(self._store, log.number, OPEN_QUESTION_NOTE, _StoredQuestion, warning)
+        return stored if stored is not None and stored.length == log.length else None
 
 
 def make_deferral(log: GameLog, open_question: OpenQuestion, *, keep: int = 0) -> tuple[Event, ...]:

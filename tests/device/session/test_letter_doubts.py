@@ -110,6 +110,27 @@ def test_mark_in_a_note_of_an_earlier_program_survives_a_restart(table: TextTabl
     assert state.turns[0].doubtful == ("G8",)
 
 
+def test_mark_in_a_note_of_an_earlier_program_that_was_used_again_survives_a_restart(
+    table: TextTable, path: Path
+) -> None:
+    play_before_a_restart(table, path, DOUBT)
+    with GameStore(path) as store, TableSession(table, table, store, None) as session:
+        store.save_note(TABLE_NOTES, "doubtful-letters", '{"game": 1, "letters": {"H8": "R"}}')
+        state = session.submit(ResumeGame()).result(PATIENCE_S)
+    assert state.turns[0].doubtful == ("G8", "H8")
+
+
+def test_confirmed_mark_of_an_earlier_program_does_not_come_back(table: TextTable, path: Path) -> None:
+    play_before_a_restart(table, path, CERTAIN)
+    with GameStore(path) as store:
+        store.save_note(TABLE_NOTES, "doubtful-letters", '{"game": 1, "letters": {"G8": "O"}}')
+        with TableSession(table, table, store, None) as session:
+            session.submit(ResumeGame()).result(PATIENCE_S)
+            session.submit(CorrectSquare("G8", "O")).result(PATIENCE_S)
+        with TableSession(table, table, store, None) as session:
+            assert session.submit(ResumeGame()).result(PATIENCE_S).turns[0].doubtful == ()
+
+
 def test_next_game_has_no_marks(doubted: TableSession, table: TextTable) -> None:
     doubted.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
     assert take_turn(doubted, table, CERTAIN, HORN).turns[0].doubtful == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -13,7 +14,7 @@ from device.session.commands.games import EndGame, PlayAgain, ResumeGame, StartG
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion, ReadAgain
 from device.session.commands.turns import ChallengePlay, EndTurn
 from device.session.messages import CommandRefusedError
-from device.session.snapshot import Phase, TableSnapshot
+from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.recovery import copy_games, open_damaged
 from device.storage.store import TABLE_NOTES, GameStore
@@ -182,6 +183,35 @@ def test_question_in_a_note_of_an_earlier_program_is_deferred_after_a_power_cut(
     with GameStore(tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
         cut.save_note(TABLE_NOTES, "open-question", text)
         assert get_words(restarted.submit(ResumeGame()).result(PATIENCE_S)) == ["HARN?"]
+
+
+def test_question_in_a_note_of_an_earlier_program_that_was_used_again_is_shown(
+    table: TextTable, tmp_path: Path
+) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(table, table, store, WORDS) as session:
+            moment = session.submit(StartGame(STARTED)).result(PATIENCE_S).moment
+        store.save_note(TABLE_NOTES, "open-question", write_earlier_note(moment))
+        with TableSession(table, table, store, WORDS) as session:
+            (notice,) = session.submit(ResumeGame()).result(PATIENCE_S).notices
+            assert notice.key == "question-lost" and values_of(notice.text) == ("HARN?",)
+
+
+def test_question_in_a_note_of_an_earlier_program_is_shown_after_one_restart_only(
+    table: TextTable, tmp_path: Path
+) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        with TableSession(table, table, store, WORDS) as session:
+            moment = session.submit(StartGame(STARTED)).result(PATIENCE_S).moment
+        store.save_note(TABLE_NOTES, "open-question", write_earlier_note(moment))
+        for count in (1, 0):
+            with TableSession(table, table, store, WORDS) as session:
+                assert len(session.submit(ResumeGame()).result(PATIENCE_S).notices) == count
+
+
+def write_earlier_note(moment: Moment) -> str:
+    """Return the table's note of an earlier program with a question that cannot be deferred."""
+    return json.dumps({"moment": str(moment), "question": "HARN?", "answer": ""})
 
 
 def test_question_of_a_turn_that_was_not_recorded_is_not_shown_again_after_a_new_game(
