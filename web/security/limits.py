@@ -47,6 +47,7 @@ _REFUSAL_RESPONSE = (
 ABORT_KEY = "abort"
 """Key in the ASGI state for the function that closes the connection at once."""
 _DISCONNECT: Message = {"type": "http.disconnect"}
+_EMPTY_PART: Message = {"type": "http.response.body", "body": b"", "more_body": True}
 
 
 class ConnectionLimiter:
@@ -282,8 +283,16 @@ def limit_sending(app: AsgiApp) -> AsgiApp:
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         abort = scope["state"][ABORT_KEY]
 
+        async def send_counted(message: Message) -> None:
+            is_large = len(message.get("body", b"")) >= MIN_LARGE_BYTES
+            if is_large:
+                unsent.add(abort, len(message["body"]))
+            await send_or_abort(message)
+            if is_large and message.get("more_body"):
+                await send_or_abort(_EMPTY_PART)  # waits until the client has received the large part
+                unsent.remove(abort)
+
         async def send_or_abort(message: Message) -> None:
-            unsent.add(abort, len(message.get("body", b"")))
             try:
                 async with asyncio.timeout(SEND_TIMEOUT_S):
                     await send(message)
@@ -292,7 +301,7 @@ def limit_sending(app: AsgiApp) -> AsgiApp:
                 await asyncio.sleep(0)  # lets the server notice the closed connection
 
         try:
-            await app(scope, receive, send_or_abort)
+            await app(scope, receive, send_counted)
         finally:
             unsent.remove(abort)
 
@@ -300,9 +309,9 @@ def limit_sending(app: AsgiApp) -> AsgiApp:
 
 
 class _UnsentBytes:
-    """The sizes of large responses that are being sent, by the function that closes the connection.
+    """The sizes of large parts of responses that are being sent, by the function that closes the connection.
 
-    A body is in memory until its client has received it. Use it only in the event loop of the server.
+    A part is in memory until its client has received it. Use it only in the event loop of the server.
     """
 
     def __init__(self) -> None:
@@ -310,8 +319,6 @@ class _UnsentBytes:
 
     def add(self, abort: Callable[[], None], size: int) -> None:
         """Note that `size` bytes are sent to a connection; close those that wait longest if the limit is exceeded."""
-        if size < MIN_LARGE_BYTES:
-            return
         self._sizes.pop(abort, None)
         self._sizes[abort] = size
         while len(self._sizes) > 1 and sum(self._sizes.values()) > MAX_UNSENT_BYTES:
@@ -320,5 +327,5 @@ class _UnsentBytes:
             longest_waiting()
 
     def remove(self, abort: Callable[[], None]) -> None:
-        """Forget a connection whose response was sent."""
+        """Forget a connection whose client has received everything."""
         self._sizes.pop(abort, None)

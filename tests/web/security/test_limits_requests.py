@@ -116,3 +116,54 @@ def test_large_responses_beyond_the_limit_close_the_connection_that_waits_longes
 
     asyncio.run(ask_three_times())
     assert closed == [0]
+
+
+def test_streams_whose_clients_have_received_everything_stay_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.security.limits.MAX_UNSENT_BYTES", 2 * MIN_LARGE_BYTES)
+    closed, received = ask_for_streams([0.0, 0.0, 0.0])
+    assert closed == [] and received == 3 * [MIN_LARGE_BYTES]
+
+
+def test_stream_whose_client_receives_nothing_is_closed_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.security.limits.MAX_UNSENT_BYTES", 2 * MIN_LARGE_BYTES)
+    closed, _ = ask_for_streams([0.0, PATIENCE_S, PATIENCE_S, 0.0, 0.0])
+    assert closed == [1]
+
+
+def ask_for_streams(drain_times_s: list[float]) -> tuple[list[int], list[int]]:
+    """Open streams with one large event each; return which were closed, and how many bytes each client received.
+
+    As in uvicorn, a part is sent only after the client has received the one before, which takes the given time.
+    """
+    closed: list[int] = []
+    received = [0 for _ in drain_times_s]
+
+    async def stream(_: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.body", "body": bytes(MIN_LARGE_BYTES), "more_body": True})
+        await receive()
+
+    async def receive_nothing() -> Message:
+        await asyncio.sleep(PATIENCE_S)
+        return {"type": "http.disconnect"}
+
+    async def open_all() -> None:
+        app = limit_sending(stream)
+
+        async def open_one(number: int, drain_s: float) -> None:
+            async def send(message: Message) -> None:
+                if received[number]:
+                    await asyncio.sleep(drain_s)
+                received[number] += len(message["body"])
+
+            await app({"state": {ABORT_KEY: partial(closed.append, number)}}, receive_nothing, send)
+
+        streams = []
+        for number, drain_s in enumerate(drain_times_s):
+            streams.append(asyncio.create_task(open_one(number, drain_s)))
+            await asyncio.sleep(0.01)
+        for one in streams:
+            one.cancel()
+        await asyncio.wait(streams)
+
+    asyncio.run(open_all())
+    return closed, received
