@@ -47,10 +47,11 @@ def is_share_used(key: str, counts: Mapping[str, int], limit: int) -> bool:
     >>> is_share_used("fe80::1", {"fe80::2": 4, "10.0.0.7": 1}, 8), is_share_used("10.0.0.7", {"fe80::2": 4}, 8)
     (True, False)
     """
-    if not _is_link_local(key):
+    if not is_link_local(key):
         return False
-    return sum(count for other, count in counts.items() if _is_link_local(other)) >= limit * LINK_LOCAL_SHARE
+    return sum(count for other, count in counts.items() if is_link_local(other)) >= limit * LINK_LOCAL_SHARE
 
 
-def _is_link_local(key: str) -> bool:
+def is_link_local(key: str) -> bool:
+    """Return True if the key of a device is a link-local IPv6 address."""
     return key[:3] in ("fe8", "fe9", "fea", "feb")  # fe80::/10 (RFC 4291, 2.4)

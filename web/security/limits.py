@@ -9,6 +9,7 @@ the client is paired; only a few are read at the same time.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from engine.limits import (
     BODY_TIMEOUT_S,
     IDLE_TIMEOUT_S,
+    LINK_LOCAL_SHARE,
     MAX_BODY_BYTES,
     MAX_CONNECTIONS,
     MAX_CONNECTIONS_PER_ADDRESS,
@@ -28,7 +30,7 @@ from engine.limits import (
     MAX_UNSENT_BYTES,
     SEND_TIMEOUT_S,
 )
-from web.security.addresses import is_share_used, is_this_machine, make_client_key
+from web.security.addresses import is_link_local, is_share_used, is_this_machine, make_client_key
 from web.security.csrf import MAX_BODY_BYTES_BY_PATH
 from web.streams import AsgiApp, Message, Receive, Scope, Send
 
@@ -38,11 +40,6 @@ MAX_CLOSED_PER_SWEEP = 40
 """Largest number of connections that one search closes, so that their clients do not all reconnect at once."""
 MIN_LARGE_BYTES = 64 * 1024
 """Size, in bytes, from which a part of a response counts as large; smaller ones fit in the buffers of a connection."""
-_REFUSAL = f"This device has {MAX_CONNECTIONS_PER_ADDRESS} connections already, which is the limit.\n"
-_REFUSAL_RESPONSE = (
-    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
-    f"Content-Length: {len(_REFUSAL)}\r\n\r\n{_REFUSAL}"
-).encode()
 
 ABORT_KEY = "abort"
 """Key in the ASGI state for the function that closes the connection at once."""
@@ -63,20 +60,30 @@ class ConnectionLimiter:
         return len(self._idle_since)
 
     def add(self, connection: LimitedProtocol) -> bool:
-        """Count a new connection. Return False if its device, its network or the server has too many connections.
+        """Count a new connection. Return False if its device, all link-local ones or the server have too many.
 
-        If the server has reached its limit, the connection with the longest idle time is closed first.
+        If the server or the link-local addresses have reached their limit, the connection of theirs with the longest
+        idle time is closed first.
         """
         key = connection.client_key
-        if self._counts[key] >= MAX_CONNECTIONS_PER_ADDRESS and not is_this_machine(key):
+        if self._is_device_full(key):
             return False
-        if is_share_used(key, self._counts, self._max_connections):
+        if is_share_used(key, self._counts, self._max_connections) and not self._close_idle(0.0, 1, is_link_local):
             return False
         if len(self._idle_since) >= self._max_connections and not self._close_idle(0.0, limit=1):
             return False
         self._idle_since[connection] = time.monotonic()
         self._counts[key] += 1
         return True
+
+    def describe_limit(self, connection: LimitedProtocol) -> str:
+        """Return a sentence with the limit for which a connection was refused."""
+        if self._is_device_full(connection.client_key):
+            return f"This device has {MAX_CONNECTIONS_PER_ADDRESS} connections already, which is the limit."
+        if is_share_used(connection.client_key, self._counts, self._max_connections):
+            share = math.ceil(self._max_connections * LINK_LOCAL_SHARE)
+            return f"Devices with link-local addresses have {share} connections already, which is the limit."
+        return f"The table has {self._max_connections} connections already, which is the limit."
 
     def remove(self, connection: LimitedProtocol) -> None:
         """Remove a closed connection from the count."""
@@ -101,13 +108,19 @@ class ConnectionLimiter:
         for connection in tuple(self._idle_since):
             connection.abort()
 
-    def _close_idle(self, seconds: float, limit: int) -> int:
-        """Close at most `limit` connections that were idle for `seconds` seconds; return how many were closed."""
+    def _is_device_full(self, key: str) -> bool:
+        return self._counts[key] >= MAX_CONNECTIONS_PER_ADDRESS and not is_this_machine(key)
+
+    def _close_idle(self, seconds: float, limit: int, selects: Callable[[str], bool] = lambda _: True) -> int:
+        """Close at most `limit` connections that were idle for `seconds` seconds; return how many were closed.
+
+        Only connections of devices whose key `selects` accepts are closed.
+        """
         latest, closed = time.monotonic() - seconds, 0
         for connection, since in tuple(self._idle_since.items()):
             if since > latest or closed == limit:
                 break
-            if not connection.is_busy:
+            if not connection.is_busy and selects(connection.client_key):
                 self.remove(connection)
                 connection.abort()
                 closed += 1
@@ -138,7 +151,7 @@ class LimitedProtocol(H11Protocol):
         super().connection_made(transport)  # type: ignore[arg-type]
         self.app_state = {**self.app_state, ABORT_KEY: self.abort}
         if not self.limiter.add(self):
-            self.transport.write(_REFUSAL_RESPONSE)
+            self.transport.write(_make_refusal(self.limiter.describe_limit(self)))
             self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -150,6 +163,12 @@ class LimitedProtocol(H11Protocol):
         """Start the idle time of the connection (called by uvicorn)."""
         self.limiter.note_request(self)
         super().on_response_complete()
+
+
+def _make_refusal(reason: str) -> bytes:
+    """Return the response to a connection that is refused."""
+    head = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n"
+    return f"{head}Content-Length: {len(reason) + 1}\r\n\r\n{reason}\n".encode()
 
 
 def make_protocol_class(limiter: ConnectionLimiter) -> type[LimitedProtocol]:

@@ -33,8 +33,15 @@ def connect(port: int, source: str = "127.0.0.1") -> socket.socket:
 class Connection(LimitedProtocol):
     """A connection from an address, without a socket."""
 
-    def __init__(self, address: str) -> None:
-        self.client, self.cycle = (address, 50_000), None
+    def __init__(self, address: str, *, is_busy: bool = False) -> None:
+        self.client, self._is_busy, self.is_aborted = (address, 50_000), is_busy, False
+
+    @property
+    def is_busy(self) -> bool:
+        return self._is_busy
+
+    def abort(self) -> None:
+        self.is_aborted = True
 
 
 def is_closed(connection: socket.socket) -> bool:
@@ -107,5 +114,21 @@ def test_connection_without_a_request_is_closed_in_time(table: ShownTable) -> No
 
 def test_link_local_addresses_together_have_only_a_share_of_the_connections() -> None:
     limiter = ConnectionLimiter(max_connections=4)
-    assert [limiter.add(Connection(f"fe80::{number}%wlan0")) for number in range(3)] == [True, True, False]
+    busy = [Connection(f"fe80::{number}%wlan0", is_busy=True) for number in range(3)]
+    assert [limiter.add(connection) for connection in busy] == [True, True, False]
     assert limiter.add(Connection("192.168.0.7"))
+
+
+def test_idle_link_local_connection_makes_room_for_another_one() -> None:
+    limiter = ConnectionLimiter(max_connections=4)
+    other, first, second, new = (Connection(address) for address in ("10.0.0.7", "fe80::1", "fe80::2", "fe80::3"))
+    assert all(map(limiter.add, (other, first, second, new)))
+    assert [connection.is_aborted for connection in (other, first, second, new)] == [False, True, False, False]
+
+
+def test_refusal_of_a_connection_names_the_limit() -> None:
+    limiter = ConnectionLimiter(max_connections=4)
+    for address in ("fe80::1", "fe80::2", "10.0.0.7", "10.0.0.8"):
+        assert limiter.add(Connection(address, is_busy=True))
+    assert "link-local addresses have 2 connections" in limiter.describe_limit(Connection("fe80::3"))
+    assert "The table has 4 connections" in limiter.describe_limit(Connection("10.0.0.9"))
