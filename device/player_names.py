@@ -18,11 +18,15 @@ _JOINERS = "\u200c\u200d"
 """Invisible characters (zero-width joiners) that a name may contain, because some scripts and some emoji need them."""
 _EMOJI_SELECTOR = "\ufe0f"
 """Invisible character that makes the symbol before it an emoji."""
+_HAN = "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]"
+_MONGOLIAN = "[\u1820-\u1878\u1880-\u18aa]"
 _INVISIBLE = re.compile(
-    "[\u034f\u17b4\u17b5\u180b-\u180d\u180f\ufe00-\ufe0e\U00013441\U00013442\U00016fe4\U0001d159\U000e0100-\U000e01ef]"
+    "[\u034f\u17b4\u17b5\ufe03-\ufe0e\U00013441\U00013442\U00016fe4\U0001d159]"
+    f"|(?<!{_HAN})[\ufe00-\ufe02\U000e0100-\U000e01ef]|(?<!{_MONGOLIAN})[\u180b-\u180d\u180f]"
 )
 """Invisible characters that Unicode classifies as marks, letters or symbols: those with the property
-Default_Ignorable_Code_Point, blank hieroglyphs, the Khitan filler, and the null notehead."""
+Default_Ignorable_Code_Point, blank hieroglyphs, the Khitan filler, and the null notehead. A variation selector after a
+Han or Mongolian letter is none of them, because it changes the shape of the letter."""
 _VIRAMA_CLASS = 9
 """Canonical combining class of the marks (virama) that remove the vowel of an Indic letter."""
 
@@ -35,12 +39,20 @@ def is_displayable(letter: str) -> bool:
 def remove_invisible(name: str) -> str:
     r"""Return a name without invisible characters, and without marks that belong to no letter.
 
-    Joiners stay where Arabic, Indic scripts or emoji need them. A letter keeps its first `MAX_MARKS` marks. Accents are
-    composed with their letters (NFC), so that a name is the same from every keyboard. Control characters stay.
+    Joiners stay where Arabic, Indic scripts or emoji need them, variation selectors after Han and Mongolian letters. A
+    letter keeps its first `MAX_MARKS` marks. Accents are composed with their letters (NFC), so that a name is the same
+    from every keyboard. Control characters stay.
 
     >>> remove_invisible("A\u200dn\u034fna\ufe0f")
     'Anna'
     """
+    while (cleaned := _remove_invisible_once(name)) != name:
+        name = cleaned  # a character that was kept because of its neighbour may have lost it
+    return name
+
+
+def _remove_invisible_once(name: str) -> str:
+    """Return a name without the characters that are invisible between their neighbours in `name`."""
     text = unicodedata.normalize("NFC", _INVISIBLE.sub("", name))
     kept, mark_count = "", MAX_MARKS + 1  # a mark needs a letter before it
     for letter, after in zip(text, f"{text[1:]} ", strict=False):
@@ -69,6 +81,15 @@ def _can_join(before: str, after: str) -> bool:
     return is_emoji and unicodedata.category(after) == "So"
 
 
+def normalize_name(name: str) -> str:
+    """Return a name in a normal form, ready to compare: without double spaces and invisible characters, in NFC.
+
+    >>> normalize_name("Zoë  Mai") == "Zoë Mai"
+    True
+    """
+    return " ".join(remove_invisible(name).split())
+
+
 def clean_name(name: str) -> str:
     r"""Return a name without control characters and invisible ones, and with single spaces.
 
@@ -78,7 +99,7 @@ def clean_name(name: str) -> str:
     ('Anna M.', '')
     """
     displayable = "".join(letter if is_displayable(letter) else " " for letter in name)
-    return " ".join(remove_invisible(displayable).split())
+    return normalize_name(displayable)
 
 
 def is_player_name(name: str) -> bool:
@@ -88,14 +109,14 @@ def is_player_name(name: str) -> bool:
 
 
 def parse_player_name(text: str) -> str:
-    """Return a player's name without surrounding white space.
+    """Return a player's name without surrounding white space and invisible characters.
 
-    Raises `ValueError` if the name is empty or too long, or contains control characters or invisible ones.
+    Raises `ValueError` if the name is empty or too long, or contains control characters.
 
     >>> parse_player_name(" Anna ")
     'Anna'
     """
-    name = text.strip()
+    name = remove_invisible(text).strip()
     if not is_player_name(name):
         raise ValueError(f"{name[:60]!r} is no name: up to {MAX_PLAYER_NAME_LENGTH} letters")
     return name

@@ -131,13 +131,16 @@ def _clean_player_names(event: Event) -> Event:
     Names from other programs may be too long, may be empty, or may contain characters that cannot be displayed. Names
     that are equal after the correction get the number of the player.
     """
-    if not isinstance(event, GameStarted):
-        return event
-    cleaned = (_clean_player_name(name) for name in event.players)
+    return replace(event, players=_clean_names(event.players)) if isinstance(event, GameStarted) else event
+
+
+def _clean_names(players: Iterable[str]) -> tuple[str, ...]:
+    """Return corrected names of the players of a game; see `_clean_player_names`."""
+    cleaned = (_clean_player_name(name) for name in players)
     names = [name or f"Player {seat}" for seat, name in enumerate(cleaned, 1)]
     numbered = (f"{name[: MAX_PLAYER_NAME_LENGTH - 2].strip()} {seat}" for seat, name in enumerate(names, 1))
     unique = (name if names.count(name) == 1 else other for name, other in zip(names, numbered, strict=True))
-    return replace(event, players=tuple(unique))
+    return tuple(unique)
 
 
 def _clean_player_name(name: str) -> str:
@@ -171,10 +174,13 @@ def _list_members(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[tu
 
 
 def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
-    """Raise `ArchiveError` if the store has a game with these events; `RecordImported` is not compared."""
+    """Raise `ArchiveError` if the store has a game with these events; `RecordImported` is not compared.
+
+    Names are compared as they are imported today: earlier versions stored some with invisible characters.
+    """
     bodies = _list_moves(events)
     for game in store.list_games():
-        may_be_equal = abs(game.length - len(events)) <= 1 and game.first_event == bodies[0]
+        may_be_equal = abs(game.length - len(events)) <= 1 and _clean_body(game.first_event) == bodies[0]
         if may_be_equal and _list_moves(store.read_events(game.id)) == bodies:
             raise _make_duplicate_error(game, SummaryCache(store).list_players(game))
 
@@ -187,7 +193,9 @@ def _refuse_same_turns(store: GameStore, game: Game) -> None:
     standings, turns = SummaryCache(store), _list_turns(game)
     for stored in store.list_games() if turns else ():
         standing = standings.get_standing(stored)  # a stored standing saves the replay of most games
-        if standing is None or (standing.players, standing.totals) != (game.players, game.totals):
+        if standing is None or standing.totals != game.totals:
+            continue
+        if _clean_names(standing.players) != _clean_names(game.players):
             continue
         if _list_turns(load_game(store, stored.id)) == turns:
             raise _make_duplicate_error(stored, standing.players)
@@ -206,4 +214,10 @@ def _list_turns(game: Game) -> list[tuple[object, ...]]:
 
 def _list_moves(events: Iterable[StoredEvent]) -> list[EventBody]:
     """Return the bodies of all events except `RecordImported`, the event with the lines of an imported GCG file."""
-    return [event.body for event in events if event.body["kind"] != RecordImported.kind]
+    return [_clean_body(event.body) for event in events if event.body["kind"] != RecordImported.kind]
+
+
+def _clean_body(body: EventBody) -> EventBody:
+    """Return the body of an event, with corrected names if it has those of all players."""
+    names = body.get("players")
+    return {**body, "players": _clean_names(map(str, names))} if isinstance(names, list | tuple) else body

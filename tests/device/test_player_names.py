@@ -6,8 +6,10 @@ import unicodedata
 from typing import Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from device.player_names import MAX_MARKS, clean_name, is_player_name
+from device.player_names import MAX_MARKS, clean_name, is_player_name, parse_player_name
 
 CARON = "\u030c"
 """A mark that Unicode does not compose with b."""
@@ -25,6 +27,35 @@ INVISIBLE = ["\ufe0f", "\u034f", "\u180b", "\u17b5", "\u200d", "\U0001d159", "\U
 def test_invisible_character_makes_no_other_name(letter: str) -> None:
     for name in (letter, f"An{letter}na", f"Anna{letter}", f"{letter}Anna"):
         assert clean_name(name) == ("" if name == letter else "Anna") and not is_player_name(name)
+
+
+@pytest.mark.parametrize("name", ["\u200d\u094d", "Anna \u200d\u094d", "Anna\u034f \u200d\u200d\u094d"], ids=ascii)
+def test_joiner_before_a_stray_mark_makes_no_other_name(name: str) -> None:
+    assert clean_name(name) == name.partition(" ")[0].strip("\u034f\u200d\u094d") and not is_player_name(name)
+
+
+@given(
+    st.text(
+        "Ana \u200c\u200d\u0301\u034f\u094d\u0915\u0627\u064e葛\u180b\u1820\ufe00\ufe0f\U000e0101👩🚀🏽\n'", max_size=12
+    )
+)
+def test_cleaned_name_is_accepted_and_stays_as_it_is(name: str) -> None:
+    cleaned = clean_name(name)
+    assert clean_name(cleaned) == cleaned and (not cleaned or is_player_name(cleaned))
+
+
+@pytest.mark.parametrize("name", ["葛\U000e0101城", "渡邉\U000e0102", "神\ufe00", "ᠠ\u180b", "ᠮᠣᠩ\u180fᠭᠣᠯ"], ids=ascii)
+def test_variation_selector_after_its_letter_is_kept(name: str) -> None:
+    assert clean_name(name) == name and is_player_name(name)
+
+
+@pytest.mark.parametrize("selector", ["\U000e0102", "\u180b", "\u200d\U000e0102"], ids=ascii)
+def test_variation_selector_that_changes_no_letter_is_left_out(selector: str) -> None:
+    assert clean_name(f"葛\U000e0101{selector}") == "葛\U000e0101"
+
+
+def test_name_on_the_command_line_loses_its_invisible_characters() -> None:
+    assert parse_player_name(" An\u034fna\ufe0f ") == "Anna"
 
 
 @pytest.mark.parametrize("name", ["\u0301", "Anna \u0301", "'\u0301"])

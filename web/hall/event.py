@@ -23,7 +23,7 @@ from device.hall.receiving.pairings import (
 )
 from device.hall.receiving.received_games import ReceivedGames
 from device.hall.receiving.results import Result
-from device.player_names import is_player_name
+from device.player_names import is_player_name, normalize_name
 from device.session.snapshot import Phase
 from device.storage.checksums import compute_checksum
 from device.storage.game_log import replay_log
@@ -221,7 +221,7 @@ class EventPages:
 
     def add_result(self) -> ResponseReturnValue:
         """Add the result of two players from the form."""
-        players = tuple(name.strip() for name in request.form.getlist("player"))
+        players = tuple(map(normalize_name, request.form.getlist("player")))
         points = request.form.getlist("points")
         are_two = len(players) == 2 and len(points) == 2 and players[0].casefold() != players[1].casefold()
         if not are_two or not all(map(is_player_name, players)) or not all(map(_is_number, points)):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from device.catalogue import get_text
 from device.hall.receiving.results import Result
-from device.player_names import is_player_name, remove_invisible
+from device.player_names import is_player_name, normalize_name
 from engine.errors import TilekeeperError
 
 MAX_PAIRINGS = 5000
@@ -58,7 +58,7 @@ def parse_pairings(text: str, *, allows_short_byes: bool = False) -> tuple[Pairi
         if (lacks_table and not allows_short_byes) or (not is_bye and len(cells) != _MAX_CELLS):
             raise _make_line_error(number)
         round_text, table, *names = cells
-        names = list(map(_normalize, names))
+        names = list(map(normalize_name, names))
         # Round 0 would be that of every game (`Result.round`).
         has_valid_round = round_text.isdecimal() and len(round_text) < 4 and int(round_text) > 0
         has_valid_names = all(map(is_player_name, names)) and len(make_players_key(names)) == len(names)
@@ -79,15 +79,6 @@ def check_pairings(pairings: Iterable[Pairing]) -> None:
             if name and key in busy:
                 raise PairingsError(get_text("pairings-player-twice", name, pairing.round))
             busy.add(key)
-
-
-def _normalize(name: str) -> str:
-    """Return a name in a normal form, ready to compare: without double spaces and invisible characters, in NFC.
-
-    >>> _normalize("Zoë  Mai") == "Zoë Mai"
-    True
-    """
-    return " ".join(remove_invisible(name).split())
 
 
 def _read_rows(text: str, delimiter: str) -> Iterator[list[str]]:
@@ -139,7 +130,7 @@ def make_players_key(players: Iterable[str]) -> frozenset[str]:
 
 def fold_name(name: str) -> str:
     """Return a name in a form for comparison; case and spacing do not matter."""
-    return _normalize(name).casefold()
+    return normalize_name(name).casefold()
 
 
 def _write_rows(rows: Iterable[Sequence[int | str]], line_end: str) -> str:

@@ -192,6 +192,26 @@ def test_stored_game_is_not_imported_again(store: GameStore, number: int) -> Non
         import_gcg(store, gcg)
 
 
+@pytest.mark.parametrize("name", ["葛\U000e0101城", "An\u034fna"], ids=ascii)
+def test_game_that_an_earlier_version_imported_is_not_imported_again(store: GameStore, name: str) -> None:
+    gcg = f"#character-encoding UTF-8\n#player1 A {name}\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n".encode()
+    events = [event.body for event in store.read_events(import_gcg(store, gcg))]
+    with GameStore(":memory:") as earlier:
+        events[0] = {**events[0], "players": [name, "Bob"]}
+        number = earlier.add_game(1.0, [StoredEvent(i, 1.0, body) for i, body in enumerate(events)], ())
+        with pytest.raises(ArchiveError, match=f"It is game {number}"):
+            import_gcg(earlier, gcg)
+
+
+def test_gcg_of_a_game_that_was_played_here_under_a_name_of_an_earlier_version_is_not_imported(
+    store: GameStore,
+) -> None:
+    log, _ = GameLog.begin_game(store, GameStarted(("An\u034fna", "Ben"), lexicon="test"))
+    log.append_press([PlayMade(0, Play.from_gcg(EMPTY_BOARD, "8F", "HORN", log.game.tiles))])
+    with pytest.raises(ArchiveError, match=f"It is game {log.number}"):
+        import_gcg(store, export_gcg(store, log.number).encode())
+
+
 def test_game_that_is_imported_twice_at_the_same_time_is_stored_once(
     store: GameStore, other: GameStore, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

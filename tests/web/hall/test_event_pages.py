@@ -114,6 +114,15 @@ def test_impossible_result_is_refused(hall: ShownHall, director: FlaskClient, fi
     assert post(director, "/event/result", **fields) == 409 and hall.state.results == ()
 
 
+def test_result_of_names_with_invisible_characters_is_that_of_their_pairing(
+    hall: ShownHall, director: FlaskClient
+) -> None:
+    hall.set_pairings("1,5,Cl\u034feo,葛\U000e0101城 花")
+    fields = {"player": ["Cl\u034feo", "葛\U000e0101城  花"], "points": ["300", "410"], "round": 1}
+    assert post(director, "/event/result", **fields) == 303
+    assert hall.state.results[0].players == ("Cleo", "葛\U000e0101城 花")
+
+
 def test_director_deletes_a_wrong_result(hall: ShownHall, director: FlaskClient, client: FlaskClient) -> None:
     for points in (["300", "410"], ["310", "410"]):
         post(director, "/event/result", player=["Cleo", "Dan"], points=points)
