@@ -15,7 +15,7 @@ document.addEventListener("click", (event) => {
 async function share(button) {
   const output = button.parentElement.querySelector("output");
   const result = document.querySelector("h1").textContent.trim();
-  const link = location.origin + location.pathname;
+  const link = location.origin + button.dataset.path;
   const board = await drawPicture(document.querySelector("svg.board"), result);
   const files = [new File([board], button.dataset.file, { type: "image/png" })];
   if (navigator.canShare?.({ files })) {

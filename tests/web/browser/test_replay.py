@@ -77,6 +77,7 @@ def test_picture_and_result_go_to_the_app_that_the_user_chooses(browser: Browser
         page.get_by_role("button", name="Share this board").click()
         page.wait_for_function("() => window.shared")
         assert page.evaluate("[shared.title, shared.files[0].type]") == ["Anna 39 · Ben 9", "image/png"]
+        assert page.evaluate("shared.text.endsWith(`${location.origin}/history/1`)")
 
 
 def test_file_is_imported_once_after_a_double_tap(browser: Browser, tmp_path: Path) -> None:

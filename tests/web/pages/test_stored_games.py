@@ -237,6 +237,12 @@ def test_refused_note_is_shown_below_the_one_that_was_saved(table: WebTable, pho
     assert "<details open>" in page and "\nSecond</textarea>" in page and "Both texts are here" in page
 
 
+def test_game_with_a_refused_note_is_shared_by_its_own_address(table: WebTable, phone: FlaskClient) -> None:
+    table.store.save_note(1, COMMENT_NOTE, "First")
+    page = phone.post("/history/1/comment", data={"csrf": token(phone), "comment": "Second", "before": ""}).text
+    assert re.search(r'class="share" [^>]*data-path="/history/1"', page)
+
+
 def test_note_on_a_game_is_kept_and_shown_to_everyone(table: WebTable, phone: FlaskClient) -> None:
     assert "Write a note" in phone.get("/history/1").text and "Write a note" not in read(table, "/history/1")
     form = {"csrf": token(phone), "comment": " Grandma's birthday\x07 \r\n<b>Cake!</b>\n\n"}
