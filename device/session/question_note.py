@@ -6,6 +6,7 @@ The events of its turn are in the log at once, but the question itself becomes a
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -14,7 +15,7 @@ from device.session.messages import Notice, Trouble, format_sentence, make_notic
 from device.session.open_question import OpenQuestion
 from device.session.picture_buffer import PictureBuffer
 from device.session.snapshot import Moment
-from device.storage.errors import log_store_errors
+from device.storage.errors import GameDeletedError, log_store_errors
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog
 from device.storage.notes import load_note
 from device.storage.store import TABLE_NOTES, GameStore
@@ -75,7 +76,8 @@ class QuestionNote:
             return
         with log_store_errors("the open question is not kept"):
             if before is not None and before[0] != log.number and before[1]:  # an undo may go back to this game
-                self._store.save_note(before[0], OPEN_QUESTION_NOTE, "")
+                with suppress(GameDeletedError):  # a game without a turn is deleted when the next one starts
+                    self._store.save_note(before[0], OPEN_QUESTION_NOTE, "")
             self._store.save_note(log.number, OPEN_QUESTION_NOTE, text)
             if self._store.read_note(TABLE_NOTES, OPEN_QUESTION_NOTE):
                 self._store.save_note(TABLE_NOTES, OPEN_QUESTION_NOTE, "")

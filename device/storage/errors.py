@@ -43,7 +43,7 @@ class StoreTooNewError(StoreError):
 
 
 class GameDeletedError(StoreError):
-    """Error for a game that was deleted before: its events cannot be saved, and it cannot be deleted again."""
+    """Error for a game that was deleted, or is not in the store yet: it gets no events or notes, and is not deleted."""
 
 
 class ArchiveError(TilekeeperError):

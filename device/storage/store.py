@@ -55,6 +55,7 @@ TABLE_NOTES = 0
 _INSERT_EVENT = "INSERT INTO event (game, number, time, body, checksum) VALUES (?, ?, ?, ?, ?)"
 _INSERT_PICTURE = "INSERT INTO picture (game, number, kind, jpeg) VALUES (?, ?, ?, ?)"
 _INSERT_NOTE = "INSERT OR REPLACE INTO note (game, name, text, checksum) VALUES (?, ?, ?, ?)"
+_HAS_GAME = "SELECT 1 FROM game WHERE id = ? AND (NOT deleted OR EXISTS (SELECT 1 FROM event WHERE game = id))"
 _DELETE_GAME = """
 UPDATE game SET deleted = 1 WHERE id = ? AND (NOT deleted OR EXISTS (SELECT 1 FROM event WHERE game = id))
 """
@@ -278,9 +279,12 @@ class GameStore(Closeable):
     def save_note(self, game: int, name: str, text: str) -> None:
         """Save a note (a text with a name) of a game, or of the table if `game` is `TABLE_NOTES`.
 
-        A note with the same name is replaced. The note is on disk when the method returns.
+        A note with the same name is replaced. The note is on disk when the method returns. Raises `StoreError`, also if
+        the store does not have the game: otherwise the next game with this number would get its note.
         """
         with self._database.transaction() as db:
+            if game != TABLE_NOTES and db.execute(_HAS_GAME, (game,)).fetchone() is None:
+                raise GameDeletedError(get_text("game-gone", game))
             db.execute(_INSERT_NOTE, make_note_row(game, name, text))
 
     def read_note(self, game: int, name: str) -> str | None:

@@ -225,6 +225,18 @@ def test_question_of_a_turn_that_was_not_recorded_is_not_shown_again_after_a_new
     assert [notice.key for notice in notices] == ["game-before"]
 
 
+def test_question_after_a_game_that_was_discarded_with_an_open_question_is_deferred_by_a_power_cut(
+    table: TextTable, tmp_path: Path
+) -> None:
+    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        assert play(session, table, ("CAT", 1, 1, True)).question
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        assert play_in_doubt(session, table, HARN).question and [game.id for game in store.list_games()] == [2]
+        with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
+            assert len(restarted.submit(ResumeGame()).result(PATIENCE_S).open_questions) == 1
+
+
 def test_answered_question_does_not_come_back_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from device.storage.errors import StoreLockedError, StoreReadOnlyError
+from device.storage.errors import GameDeletedError, StoreLockedError, StoreReadOnlyError
 from device.storage.picture_limits import PictureLimits
 from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoreError
 from engine.events import from_json
@@ -246,9 +246,25 @@ def test_notes_are_overwritten_and_kept(path: Path) -> None:
         assert store.read_note(0, "corners") is None
         store.save_note(0, "corners", "a")
         store.save_note(0, "corners", "b")
-        store.save_note(1, "corners", "c")
+        store.save_note(store.begin_game(STARTED), "corners", "c")
     with GameStore(path) as store:
         assert (store.read_note(0, "corners"), store.read_note(1, "corners")) == ("b", "c")
+
+
+def test_note_of_a_game_that_is_not_in_the_store_is_refused(path: Path) -> None:
+    """The next game would get it: its number is free if the table could not save a game before the power failed."""
+    with GameStore(path) as store:
+        with pytest.raises(GameDeletedError):
+            store.save_note(store.next_game_number, "clock", "12 minutes")
+        assert store.read_game_notes(store.begin_game(STARTED)) == {}
+
+
+def test_note_of_a_deleted_game_is_refused(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin_game(STARTED)
+        store.delete_game(game)
+        with pytest.raises(GameDeletedError):
+            store.save_note(game, "clock", "12 minutes")
 
 
 def test_players_are_known_with_their_colours_who_played_last_first(path: Path) -> None:
