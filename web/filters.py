@@ -56,6 +56,7 @@ def register_filters(app: Flask, board_colours: str = "") -> None:
         ranked=ranked,
         standing=standing,
         clock_time=clock_time,
+        date_time=date_time,
         megabytes=megabytes,
         clock_text=clock_text,
         colour_of=colour_of,
@@ -110,6 +111,11 @@ def megabytes(size: int, language: str) -> str:
 def clock_time(since: float) -> str:
     """Format a Unix time as hours and minutes in local time."""
     return time.strftime("%H:%M", time.localtime(since))
+
+
+def date_time(since: float) -> str:
+    """Format a Unix time as date, hours and minutes in local time: `2026-03-14 20:15`."""
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(since))
 
 
 def clock_text(left: float) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import signal
 import threading
+import time
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
@@ -105,7 +106,8 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
         key = open_key(folder / KEY_FILE_NAME) if folder else None
     except KeyFileError as error:
         raise UserError(str(error)) from None
-    receiver = stack.enter_context(HallReceiver(path, settings, print_line, key))
+    games_since = time.time() if folder and not (folder / _FILE_NAME).exists() else 0.0
+    receiver = stack.enter_context(HallReceiver(path, settings, print_line, key, games_since))
     if args.pairings:
         _read_pairings(args.pairings, receiver)
     if args.delay is not None:

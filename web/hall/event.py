@@ -68,6 +68,9 @@ class Hall(Protocol):
     def remove_result(self, result: Result) -> None:
         """Remove a result that the director entered."""
 
+    def count_game(self, game: int) -> None:
+        """Count a game that ended before the event began by the clock of its table."""
+
     def set_delay(self, seconds: float) -> None:
         """Set the delay, in seconds, with which viewers see the hall."""
 
@@ -101,6 +104,7 @@ def create_blueprint(
     routes.post("/new")(pages.begin_event)
     routes.post("/result")(pages.add_result)
     routes.post("/result/remove")(pages.remove_result)
+    routes.post("/count")(pages.count_game)
     routes.post("/delay")(pages.set_delay)
     routes.post("/name")(pages.name_table)
     routes.post("/round-<int:number>/send")(pages.send_pairings)
@@ -170,6 +174,8 @@ class EventPages:
             max_delay_s=round(MAX_DELAY_S),
             tables=list(state.tables.values()),
             entered=[result for result in state.results if not result.game],
+            late=state.late_results[::-1],
+            find_title=state.find_title,
             fingerprint=self.hall.fingerprint,
             sent=request.args.get("sent", type=int),
         )
@@ -240,6 +246,13 @@ class EventPages:
         for result in self.hall.state.results:
             if not result.game and str(result.ended) == request.form.get("ended"):
                 self.hall.remove_result(result)
+        return accept(EVENT_PATH)
+
+    def count_game(self) -> ResponseReturnValue:
+        """Count the late game that is chosen in the form."""
+        game = request.form.get("game", 0, int)
+        if any(result.game == game for result in self.hall.state.late_results):
+            self.hall.count_game(game)
         return accept(EVENT_PATH)
 
     def set_delay(self) -> ResponseReturnValue:

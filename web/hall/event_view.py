@@ -48,7 +48,8 @@ class EventView:
             parts[f"round-{number}"] = self.view.render("round", t, games=games)
         if self.view.is_director:
             uncounted = find_uncounted(state.resolve_pairings(), state.results)[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
-            parts["uncounted"] = self.view.render("uncounted", t, results=uncounted)
+            late = state.late_results[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
+            parts["uncounted"] = self.view.render("uncounted", t, results=uncounted, late=late)
             parts["orders"] = self.view.render("orders", t, orders=state.orders[: -MAX_ORDERS_SHOWN - 1 : -1])
         return parts
 

@@ -199,6 +199,10 @@ class HallState:
     - `problems`: texts about refused messages, the newest last.
     - `orders`: the orders of the director, the newest last.
     - `earlier`: ids of the games that ended before this event began.
+    - `games_since`: the time at which this event began, in seconds since 1970.
+    - `late_results`: results of games that arrived in this event, but ended before it according to the table's clock.
+      They do not count, unless the director counts them.
+    - `counted`: ids of the games that count whatever the clock of their table says.
     - `is_connected`: True while the hall is connected to the broker.
     """
 
@@ -211,6 +215,9 @@ class HallState:
     problems: tuple[str, ...] = ()
     orders: tuple[SentOrder, ...] = ()
     earlier: frozenset[int] = frozenset()
+    games_since: float = 0.0
+    late_results: tuple[Result, ...] = ()
+    counted: frozenset[int] = frozenset()
     is_connected: bool = False
 
     def find_title(self, name: str) -> str:
@@ -227,6 +234,14 @@ class HallState:
         names = {table.title.casefold(): table.name for table in tables}
         names |= {table.name.casefold(): table.name for table in tables}
         return tuple(replace(one, table=names.get(one.table.casefold(), one.table)) for one in self.pairings)
+
+    def find_game_result(self, game: int) -> Result | None:
+        """Return the result of a game, even if it is late, or None."""
+        return next((one for one in (*self.results, *self.late_results) if one.game == game), None)
+
+    def is_late(self, result: Result) -> bool:
+        """Return True if the game of a result ended before this event began, and does not count nevertheless."""
+        return result.ended <= self.games_since and result.game not in self.counted
 
     def find_table(self, name: str) -> HallTable:
         """Return the table with this name, or a new one. Raises `TooManyTablesError`."""

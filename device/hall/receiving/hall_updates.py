@@ -79,16 +79,36 @@ def apply_pairings(hall: HallState, pairings: tuple[Pairing, ...]) -> HallState:
     return replace(hall, revision=revision, pairings=pairings, results_revision=revision)
 
 
-def apply_new_event(hall: HallState) -> HallState:
-    """Return the hall for a new event, without pairings and results.
+def apply_new_event(hall: HallState, now: float) -> HallState:
+    """Return the hall for a new event that begins at the time `now`, in seconds since 1970: no pairings, no results.
 
-    Games that have already ended do not count in the new event.
+    Games that have already ended do not count in the new event. Games that are in progress count, even if the clock of
+    their table is slow.
     """
-    earlier = hall.earlier.union(result.game for result in hall.results if result.game)
+    earlier = hall.earlier.union(result.game for result in (*hall.results, *hall.late_results) if result.game)
     # A game that a table has sent again under a new name has ended, too, but has no result of its own.
     played = [table.played for table in hall.tables.values() if table.played is not None]
     earlier = earlier.union(one.received.id for one in played if one.game is not None and one.game.is_over)
-    return apply_results(apply_pairings(replace(hall, earlier=earlier), ()), ())
+    present = [table.played for table in hall.tables.values() if table.played and table.is_online is not False]
+    running = frozenset(one.received.id for one in present if one.received.id not in earlier)
+    hall = replace(hall, earlier=earlier, games_since=now, late_results=(), counted=running)
+    return apply_results(apply_pairings(hall, ()), ())
+
+
+def apply_counted_game(hall: HallState, game: int) -> HallState:
+    """Return the hall in which a game counts, even if it ended before the event began by the clock of its table."""
+    hall = replace(hall, counted=hall.counted | {game})
+    return replace_game_result(hall, game, hall.find_game_result(game))
+
+
+def replace_game_result(hall: HallState, game: int, result: Result | None) -> HallState:
+    """Return the hall with `result` as the result of a game, or without one if it is None."""
+    results = [one for one in hall.results if one.game != game]
+    late = [one for one in hall.late_results if one.game != game]
+    if result:
+        (late if hall.is_late(result) else results).append(result)
+    late.sort(key=lambda one: one.ended)
+    return apply_results(replace(hall, late_results=tuple(late)), results)
 
 
 def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:
@@ -101,14 +121,13 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
     table, played = hall.find_table(received.table), replay_game(received, events)
     game = None if received.id in hall.earlier else played.game
     result = make_result(received.table, received.id, game, events[-1].time) if game else None
-    before = next((one for one in hall.results if one.game == received.id), None)
+    before = hall.find_game_result(received.id)
     if result and before:
         result = msgspec.structs.replace(result, table=before.table)
-    elif result and any(_is_same_game(result, one) for one in hall.results):
+    elif result and any(_is_same_game(result, one) for one in (*hall.results, *hall.late_results)):
         result = None  # an earlier version of the hall has stored the game twice, because the table has a new name
     if result != before:
-        others = [one for one in hall.results if one.game != received.id]
-        hall = apply_results(hall, [*others, result] if result else others)
+        hall = replace_game_result(hall, received.id, result)
     return _replace_table(hall, replace(table, played=played)) if _is_newest(table, received) else hall
 
 

@@ -27,12 +27,21 @@ from device.hall.director import (
     make_order_message,
 )
 from device.hall.messages import HallMessage, OrderAnswer, Publication, TableEvent, TableLog, TableState, TableStatus
+from device.hall.receiving.event_limits import EventLimits, read_limits, save_limits
 from device.hall.receiving.hall_recovery import open_received_games
-from device.hall.receiving.hall_state import HallState, OrderStatus, SentOrder, TooManyTablesError, is_state_of
+from device.hall.receiving.hall_state import (
+    HallState,
+    HallTable,
+    OrderStatus,
+    SentOrder,
+    TooManyTablesError,
+    is_state_of,
+)
 from device.hall.receiving.hall_updates import (
     MAX_PROBLEMS,
     apply_answer,
     apply_connection,
+    apply_counted_game,
     apply_game,
     apply_new_event,
     apply_orders,
@@ -43,9 +52,10 @@ from device.hall.receiving.hall_updates import (
     apply_table_state,
 )
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
-from device.hall.receiving.pairings import PairingsError, check_pairings, parse_pairings
+from device.hall.receiving.pairings import check_pairings, parse_pairings
 from device.hall.receiving.received_games import MissingEventsError, OtherTableError, ReceivedGame, TableFullError
 from device.hall.receiving.results import Result
+from device.hall.receiving.saved_state import PAIRINGS_NOTE, load_state
 from device.settings import HallSettings
 from device.storage.errors import StoreError
 from device.storage.stored_game import StoredEvent
@@ -66,22 +76,8 @@ DOUBLE_CLICK_S = 10.0
 MAX_STATE_AGE_S = 86_400.0
 """Largest age of a state that the broker had kept, in seconds; an older state counts as being of this age."""
 _CLIENT_NOTE = "client"
-_PAIRINGS_NOTE = "pairings"
 _DELAY_NOTE = "delay"
 _ORDER_NOTE = "order"
-_EVENT_NOTE = "event"
-
-
-class _EventLimits(msgspec.Struct, frozen=True):
-    """Games and results that do not count in the hall's current event, because they are older.
-
-    `earlier` are the ids of these games. `begun` is the time at which the event began, in seconds since 1970: results
-    that the director entered up to this time do not count. It is not earlier than the last of these
-    results, even if the clock was set back.
-    """
-
-    earlier: tuple[int, ...] = ()
-    begun: float = 0.0
 
 
 class HallReceiver(BrokerTask):
@@ -96,10 +92,12 @@ class HallReceiver(BrokerTask):
         settings: HallSettings,
         report: Callable[[str], None] = _log.warning,
         key: Ed25519PrivateKey | None = None,
+        games_since: float = 0.0,
     ) -> None:
         """Load the games that were received before, and start the thread; `key` signs the director's orders.
 
-        `path` is the file with the received games. Raises `StoreError`.
+        `path` is the file with the received games. Until the first new event, games that ended before `games_since` (s
+        since 1970) do not count. Raises `StoreError`.
         """
         self.games, problem = open_received_games(path)
         super().__init__(report)
@@ -115,7 +113,9 @@ class HallReceiver(BrokerTask):
         self._unapplied: dict[tuple[str, str, int], ReceivedGame] = {}
         """Games with stored events that are not in `state` yet, because the file could not be written: by table, store
         and number."""
-        self.state = self._load_state()
+        if games_since:
+            save_limits(self.games, msgspec.structs.replace(read_limits(self.games), games_since=games_since))
+        self.state = load_state(self.games)
         if problem:
             self.state = apply_problem(self.state, problem)
             report(problem)
@@ -147,17 +147,28 @@ class HallReceiver(BrokerTask):
         pairings = parse_pairings(text)
         check_pairings(pairings)
         with self._lock:
-            self.games.save_note(_PAIRINGS_NOTE, text)
+            self.games.save_note(PAIRINGS_NOTE, text)
             self.state = apply_pairings(self.state, pairings)
 
     def begin_event(self) -> None:
         """Begin a new event without pairings. Games that have already ended do not count in it. Raises `StoreError`."""
         with self._lock:
-            state = apply_new_event(self.state)
-            limits = _EventLimits(tuple(sorted(state.earlier)), max(time.time(), self._find_last_entry()))
-            self.games.save_note(_EVENT_NOTE, msgspec.json.encode(limits).decode())
-            self.games.save_note(_PAIRINGS_NOTE, "")
+            now = time.time()
+            state = apply_new_event(self.state, now)
+            begun = max(now, self._find_last_entry())
+            save_limits(self.games, EventLimits(tuple(sorted(state.earlier)), begun, now, tuple(sorted(state.counted))))
+            self.games.save_note(PAIRINGS_NOTE, "")
             self.state = state
+
+    def count_game(self, game: int) -> None:
+        """Count a game that ended before the event began by the clock of its table. Raises `StoreError`."""
+        with self._lock:
+            self.state = self._count_game(self.state, game)
+
+    def _count_game(self, hall: HallState, game: int) -> HallState:
+        state = apply_counted_game(hall, game)
+        save_limits(self.games, msgspec.structs.replace(read_limits(self.games), counted=tuple(sorted(state.counted))))
+        return state
 
     def set_delay(self, seconds: float) -> None:
         """Set the delay, in seconds, with which viewers see the hall. Raises `StoreError`."""
@@ -188,10 +199,7 @@ class HallReceiver(BrokerTask):
     def _find_last_entry(self) -> float:
         """Return the time at which the event began, or at which the last result was entered, if that is later."""
         entered = (one.ended for one in self.state.results if not one.game)
-        return max((self._read_limits().begun, *entered))
-
-    def _read_limits(self) -> _EventLimits:
-        return msgspec.json.decode(self.games.read_note(_EVENT_NOTE) or "{}", type=_EventLimits)
+        return max((read_limits(self.games).begun, *entered))
 
     @property
     def fingerprint(self) -> str:
@@ -237,7 +245,9 @@ class HallReceiver(BrokerTask):
             case TableState():
                 self._note_device(message.table, message.store)
                 age_s = min(max(0.0, time.time() - message.time), MAX_STATE_AGE_S) if is_retained else 0.0
-                return self._follow_game(apply_table_state(self.state, message, time.monotonic() - age_s), message)
+                hall = apply_table_state(self.state, message, time.monotonic() - age_s)
+                hall = self._follow_game(hall, message)
+                return hall if is_retained else self._count_running_game(hall, hall.tables[message.table])
             case OrderAnswer():
                 return apply_answer(self.state, message)
             case TableEvent(number=number):
@@ -272,6 +282,15 @@ class HallReceiver(BrokerTask):
         game = self.games.find_game(state.table, state.game, state.store)
         return hall if game is None else apply_game(hall, game, self.games.read_events(game.id))
 
+    def _count_running_game(self, hall: HallState, table: HallTable) -> HallState:
+        """Return the hall in which the game in progress at a table counts: the clock of the table may be slow."""
+        played = table.played
+        if not played or not table.is_playing or not table.state or not is_state_of(table.state, played.received):
+            return hall
+        game, started = played.received.id, played.received.started
+        is_sure = started > hall.games_since or game in hall.counted | hall.earlier
+        return hall if is_sure else self._count_game(hall, game)
+
     def _add_events(self, table: str, store: str, number: int, events: list[StoredEvent]) -> HallState:
         self.state.find_table(table)  # before anything is written
         key = table, store, number
@@ -280,8 +299,8 @@ class HallReceiver(BrokerTask):
             return self.state
         self._unapplied[key] = changed  # until its result is stored: the broker sends the events again after an error
         state = apply_game(self.state, changed, self.games.read_events(changed.id))
-        if state.results != self.state.results:
-            result = next((one for one in state.results if one.game == changed.id), None)
+        result = state.find_game_result(changed.id)
+        if result != self.state.find_game_result(changed.id):
             self.games.save_result(changed.id, result)
             state = self._remove_rescued(state, result) if result else state
         del self._unapplied[key]
@@ -300,38 +319,6 @@ class HallReceiver(BrokerTask):
             return hall
         self.games.delete_result(rescued)
         return apply_results(hall, [one for one in hall.results if one != rescued])
-
-    def _load_state(self) -> HallState:
-        """Return the state of the hall from the file, with the newest game of each table."""
-        newest = {game.table: game for game in self.games.list_games()}
-        limits = self._read_limits()
-        earlier = frozenset(limits.earlier)
-
-        def is_counted(result: Result) -> bool:
-            return result.game not in earlier if result.game else result.ended > limits.begun
-
-        state = apply_results(HallState(earlier=earlier), filter(is_counted, self.games.list_results()))
-        try:
-            saved = self.games.read_note(_PAIRINGS_NOTE) or ""
-            state = apply_pairings(state, parse_pairings(saved, allows_short_byes=True))
-        except PairingsError as error:  # earlier versions accepted other texts
-            state = apply_problem(state, str(error))
-        for game in newest.values():
-            state = apply_game(state, game, self.games.read_events(game.id))
-        self._save_newest_results(state)
-        return state
-
-    def _save_newest_results(self, state: HallState) -> None:
-        """Save or delete the results of the newest games if a power cut prevented it after the last events."""
-        saved = {result.game: result for result in self.games.list_results()}
-        computed = {result.game: result for result in state.results}
-        for table in state.tables.values():
-            played = table.played
-            if played is None or played.game is None or played.received.id in state.earlier:
-                continue
-            number = played.received.id
-            if computed.get(number) != saved.get(number):
-                self.games.save_result(number, computed.get(number))
 
     def _note_problem(self, topic: str, reason: str) -> None:
         key = topic[:100], reason

@@ -14,6 +14,7 @@ from device.hall.messages import PlayerTotal, TableClock, TableState
 from device.hall.receiving.hall_state import HallState
 from device.hall.receiving.hall_updates import (
     apply_connection,
+    apply_counted_game,
     apply_game,
     apply_new_event,
     apply_pairings,
@@ -87,7 +88,7 @@ class ShownHall:
         self.state = apply_pairings(self.state, pairings)
 
     def begin_event(self) -> None:
-        self.state = apply_new_event(self.state)
+        self.state = apply_new_event(self.state, 0.0)
 
     def set_delay(self, seconds: float) -> None:
         self.delay_s = seconds
@@ -97,6 +98,9 @@ class ShownHall:
 
     def remove_result(self, result: Result) -> None:
         self.state = apply_results(self.state, [one for one in self.state.results if one != result])
+
+    def count_game(self, game: int) -> None:
+        self.state = apply_counted_game(self.state, game)
 
     def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
         found = [one for one in commands if one[0] in self.state.tables]

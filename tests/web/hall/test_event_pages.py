@@ -7,6 +7,7 @@ import re
 import time
 import zipfile
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from flask.testing import FlaskClient
@@ -17,6 +18,7 @@ from device.hall.messages import OrderAnswer
 from device.hall.receiving.hall_state import OrderStatus, SentOrder
 from device.hall.receiving.hall_updates import apply_answer, apply_game, apply_orders, apply_table_state
 from device.hall.receiving.receiver import HallReceiver
+from device.hall.receiving.saved_state import load_state
 from device.settings import HallSettings
 from device.storage.errors import make_full_error
 from engine.events import EndReason, Event, GameEnded, PositionEntered, RackRevealed, ScoreCorrected
@@ -175,6 +177,18 @@ def test_new_event_counts_games_that_end_later(hall: ShownHall, director: FlaskC
     assert (hall.state.results, hall.state.pairings) == ((), ())
     hall.state = apply_game(hall.state, *received("Table 2", ENDED, 500.0))
     assert [result.players for result in hall.state.results] == [("Anna", "Ben")]
+
+
+def test_director_counts_a_game_from_before_the_event(hall: ShownHall, director: FlaskClient) -> None:
+    hall.state = replace(hall.state, games_since=1000.0)
+    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.look()
+    assert "by the clock of their table" in director.get("/event/live/state").json["parts"]["uncounted"]
+    (result,) = hall.state.late_results
+    page = director.get("/event").text
+    assert f'<option value="{result.game}">' in page and "Let it count" in page
+    assert post(director, "/event/count", game=result.game) == 303
+    assert (hall.state.results, hall.state.late_results) == ((result,), ())
 
 
 def test_broken_pairings_leave_those_that_are(hall: ShownHall, director: FlaskClient) -> None:
@@ -388,7 +402,7 @@ def test_director_is_told_that_the_disk_is_full(
 
 def test_viewers_change_nothing(client: FlaskClient) -> None:
     assert "<form" not in client.get("/event").text
-    for path in ("pairings", "new", "result", "delay", "name", "round-1/send", "start-clocks"):
+    for path in ("pairings", "new", "result", "delay", "name", "round-1/send", "start-clocks", "count"):
         assert client.post(f"/event/{path}", data={"pairings": "1,1,A,B"}).status_code == 403
 
 
@@ -398,8 +412,8 @@ def test_pairings_and_results_are_kept() -> None:
         hall.set_delay(60.0)
         hall.receive("tilekeeper/v1/Table 2/log", make_log(), False)
         assert [result.totals for result in hall.state.results] == [(13, 0)]
-        assert hall._load_state().results == hall.state.results
-        assert hall._load_state().pairings == hall.state.pairings
+        assert load_state(hall.games).results == hall.state.results
+        assert load_state(hall.games).pairings == hall.state.pairings
 
 
 def make_log() -> bytes:

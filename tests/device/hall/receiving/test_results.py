@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from device.hall.messages import make_status_message
+from device.hall.messages import make_state_message, make_status_message
 from device.hall.receiving.pairings import Pairing, PairingsError, format_pairings
 from device.hall.receiving.receiver import DOUBLE_CLICK_S, HallReceiver
 from device.hall.receiving.results import Result
@@ -17,6 +18,7 @@ from device.storage.errors import StoreFullError
 from engine.events import EndReason, GameEnded, GameStarted, Passed, RackRevealed, Undone, to_json
 from engine.messages import key_of
 from engine.rules import Rules, UnplayedRule
+from tests.support import samples
 
 
 def test_result_of_a_form_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
@@ -163,7 +165,7 @@ def test_new_event_is_kept_and_unsound_pairings_of_an_earlier_version_are_read(t
         assert len(hall.state.results) == 2
         hall.begin_event()
         send_ended_game(hall, 1)
-        send_ended_game(hall, 2)
+        send_ended_game(hall, 2, ended=time.time() + 1)
         assert [result.game for result in hall.state.results] == [2]
         with pytest.raises(PairingsError):
             hall.set_pairings("1,1,Anna,Ben\n1,2,Anna,Cleo")
@@ -213,9 +215,69 @@ def test_result_of_an_earlier_event_from_a_clock_that_was_ahead_does_not_count(t
         assert [result.totals[0] for result in hall.state.results] == [310]
 
 
-def send_ended_game(hall: HallReceiver, game: int, table: str = "7", rack: str = "A") -> None:
+def test_game_from_before_the_event_does_not_count(tmp_path: Path) -> None:
+    """A table that was offline sends it after the begin of the event."""
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.begin_event()
+        send_ended_game(hall, 1, ended=time.time() - 86400)
+        send_ended_game(hall, 2, ended=time.time() + 1)
+        assert [result.game for result in hall.state.results] == [2]
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert [result.game for result in hall.state.results] == [2]
+        assert [result.game for result in hall.state.late_results] == [1]
+
+
+def test_game_from_before_the_event_counts_if_the_director_says_so(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.begin_event()
+        send_ended_game(hall, 1)
+        hall.count_game(1)
+        assert ([result.game for result in hall.state.results], hall.state.late_results) == ([1], ())
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert ([result.game for result in hall.state.results], hall.state.late_results) == ([1], ())
+        hall.begin_event()
+        assert hall.state.results == ()
+
+
+def test_game_from_before_the_event_does_not_count_in_the_next_one(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.begin_event()
+        send_ended_game(hall, 1)
+        hall.begin_event()
+        send_ended_game(hall, 1, rack="Q")
+        assert (hall.state.results, hall.state.late_results) == ((), ())
+
+
+def test_game_that_is_played_in_the_event_counts_though_the_clock_of_its_table_is_slow(tmp_path: Path) -> None:
+    """A Raspberry Pi without a network starts with the time at which it was turned off."""
+    start = {"time": 10.0, "event": to_json(GameStarted(("Anna", "Ben")))}
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        hall.begin_event()
+        log = {"table": "7", "store": "a", "game": 1, "events": [start]}
+        hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+        message = make_state_message("7", samples.MIDGAME, 0.0, 11.0, store="a")
+        state = msgspec.structs.replace(message.message, game=1, events=1)
+        hall.receive(message.topic, msgspec.json.encode(state), False)
+        send_ended_game(hall, 1)
+        assert [result.game for result in hall.state.results] == [1]
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert [result.game for result in hall.state.results] == [1]
+
+
+def test_retained_game_does_not_count_in_a_new_hall(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1), games_since=1000.0) as hall:
+        send_ended_game(hall, 1)
+        assert [result.game for result in hall.state.late_results] == [1]
+        send_ended_game(hall, 2, ended=1001.0)
+        assert [result.game for result in hall.state.results] == [2]
+
+
+def send_ended_game(
+    hall: HallReceiver, game: int, table: str = "7", rack: str = "A", ended: float | None = None
+) -> None:
     """Let a table send a game that has ended, with these letters on Anna's rack."""
+    started = 10.0 * game if ended is None else ended - 3
     events = [GameStarted(("Anna", "Ben")), RackRevealed(1, ()), RackRevealed(0, (rack,)), GameEnded(EndReason.AGREED)]
-    logged = [{"time": float(10 * game + i), "event": to_json(event)} for i, event in enumerate(events)]
+    logged = [{"time": started + i, "event": to_json(event)} for i, event in enumerate(events)]
     log = {"table": table, "store": "a", "game": game, "events": logged}
     hall.receive(f"tilekeeper/v1/{table}/log", json.dumps(log).encode(), False)
