@@ -223,8 +223,9 @@ class GameController:
             self.extend_last_press(events)
 
     def save_open_question(self) -> None:
-        """Save to disk the open question and what is in doubt about the last press: no power cut must lose them."""
+        """Save to disk the open question, the doubtful letters and what is in doubt about the last press."""
         if self._log is not None:
+            self.memory.doubts.save()
             self.memory.save_last_press(self._log.number)
             self._question_note.save(self._log, self.open_question, self.pictures)
 

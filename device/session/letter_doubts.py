@@ -52,11 +52,15 @@ class LetterDoubts:
         self._store = store
         self._log: GameLog | None = None
         self._faces: dict[Square, str] = {}
+        self._saved: tuple[int, dict[Square, str]] | None = None
+        """The number of the game and the letters that were read from, or written to, its note last."""
 
     def start_game(self, log: GameLog) -> None:
         """Continue with the letters of a game in the store; do nothing if it is already the current game."""
         if log is not self._log:
+            self.save()  # a new game may have recorded the last play of this one, and an undo may go back to it
             self._log, self._faces = log, self._load(log.number)
+            self._saved = log.number, self._faces
 
     def _load(self, number: int) -> dict[Square, str]:
         warning = "the doubtful letters of the game are not known"
@@ -82,23 +86,24 @@ class LetterDoubts:
         for play in filter_plays(decision.events):
             doubtful = set(find_doubtful_squares(play.play, aligned)).difference(squares_in_question)
             faces |= {square: tile.face for square, tile in play.play.tiles if square in doubtful}
-        self._replace(faces)
+        self._faces = faces
 
     def confirm_squares(self, squares: Iterable[Square]) -> None:
         """Forget the letters on these squares."""
         confirmed = {*squares}
-        self._replace({square: face for square, face in self._faces.items() if square not in confirmed})
+        self._faces = {square: face for square, face in self._faces.items() if square not in confirmed}
 
-    def _replace(self, faces: dict[Square, str]) -> None:
-        if faces == self._faces or self._log is None:
+    def save(self) -> None:
+        """Write the note of the current game, unless its letters are unchanged; errors of the store are only logged."""
+        if self._log is None or self._saved == (self._log.number, self._faces):
             return
-        self._faces = faces
-        letters = {square_name(square): face for square, face in faces.items()}
+        letters = {square_name(square): face for square, face in self._faces.items()}
         with log_store_errors("the doubtful letters are not kept"):
             note = msgspec.json.encode(_StoredLetters(letters)).decode()
             self._store.save_note(self._log.number, DOUBTFUL_LETTERS_NOTE, note)
             if self._store.read_note(TABLE_NOTES, DOUBTFUL_LETTERS_NOTE):
                 self._store.save_note(TABLE_NOTES, DOUBTFUL_LETTERS_NOTE, "")
+            self._saved = self._log.number, self._faces
 
     def mark_turns(self, game: Game, views: Sequence[TurnView]) -> tuple[TurnView, ...]:
         """Return the views of the turns of `game` with the squares of their doubtful letters."""

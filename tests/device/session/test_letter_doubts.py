@@ -10,11 +10,15 @@ import pytest
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Redo, ResumeGame, StartGame, Undo
 from device.session.commands.turns import EndTurn
+from device.session.letter_doubts import LetterDoubts
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
+from device.storage.game_log import GameLog
 from device.storage.recovery import copy_games, open_damaged
 from device.storage.store import TABLE_NOTES, GameStore
+from engine.board import parse_square
 from engine.reading import BoardReading, SquareReading
+from tests.support.damaged_store import protect_from_writes
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, rows
 from tests.support.waiting import PATIENCE_S
 
@@ -75,6 +79,18 @@ def test_mark_survives_undo_and_redo(doubted: TableSession) -> None:
     assert doubted.submit(Redo()).result(PATIENCE_S).turns[0].doubtful == ("G8",)
 
 
+def test_note_of_a_game_is_written_before_the_next_game_starts(path: Path) -> None:
+    """*New game* may record the last play of the game before, to which *Undo* may go back."""
+    with GameStore(path) as store:
+        logs = [GameLog.begin_game(store, STARTED)[0] for _ in range(2)]
+        store.save_note(1, "doubtful-letters", '{"letters": {"G8": "O"}}')
+        doubts = LetterDoubts(store)
+        doubts.start_game(logs[0])
+        doubts.confirm_squares([parse_square("G8")])
+        doubts.start_game(logs[1])
+        assert store.read_note(1, "doubtful-letters") == '{"letters":{}}'
+
+
 def play_before_a_restart(table: TextTable, path: Path, read: SquareReading) -> None:
     """Play HORN, whose O is read as `read`, and stop the session."""
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
@@ -100,6 +116,19 @@ def test_mark_survives_a_rescue_with_other_numbers(table: TextTable, tmp_path: P
             copy_games(damaged, rescued)
         state = session.submit(ResumeGame()).result(PATIENCE_S)
     assert state.game == 1 and state.turns[0].doubtful == ("G8",)
+
+
+def test_mark_of_a_turn_that_is_saved_later_survives_a_restart(table: TextTable, path: Path) -> None:
+    with GameStore(path) as store:
+        with TableSession(table, table, store, None) as session:
+            protect_from_writes(store, True)
+            session.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
+            take_turn(session, table, DOUBT, HORN)
+            protect_from_writes(store, False)
+            take_turn(session, table, DOUBT, HORN, FARM)
+        with TableSession(table, table, store, None) as session:
+            state = session.submit(ResumeGame()).result(PATIENCE_S)
+    assert [turn.doubtful for turn in state.turns] == [("G8",), ()]
 
 
 def test_mark_in_a_note_of_an_earlier_program_survives_a_restart(table: TextTable, path: Path) -> None:
