@@ -163,16 +163,23 @@ def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
 
     A picture has a small weight for squares that are probably hidden in it. The probability that a square is hidden is
     not averaged: the lowest probability in any picture is used.
+
+    If few tiles show whether pictures are mirrored, some of the readings may be of flipped pictures. Then only those
+    are merged that are like the last one, and their alternatives.
     """
     if not readings:
         raise ValueError("there is nothing to merge")
+    is_flip_unsure = readings[-1].alternative is not None
+    readings = [reading for reading in readings if (reading.alternative is not None) is is_flip_unsure]
     if len(readings) == 1:
         return readings[0]
+    alternatives = [reading.alternative for reading in readings if reading.alternative is not None]
     readings_by_square = zip(*(reading.squares for reading in readings), strict=True)
     return BoardReading(
         tuple(map(_merge_square, readings_by_square)),
         max(reading.orientation_confidence for reading in readings),
         max(reading.offset_confidence for reading in readings),
+        merge_readings(alternatives) if alternatives else None,
     )
 
 

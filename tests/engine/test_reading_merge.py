@@ -1,10 +1,12 @@
 """Several readings of one board made one."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading, merge_readings
+from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading, merge_readings
 
 SYMBOLS = (".", "?", "A", "B", HIDDEN)
 
@@ -83,3 +85,24 @@ def test_reading_merged_with_itself_stays_the_same(one: SquareReading) -> None:
 def test_the_order_of_pictures_does_not_matter(several: list[SquareReading]) -> None:
     there, back = merged(*several), merged(*several[::-1])
     assert {s: pytest.approx(p) for s, p in there.candidates} == dict(back.candidates)
+
+
+def read_word(row: str, alternative: str = "") -> BoardReading:
+    """Return a reading whose first row is `row`; `alternative` is that of the picture as it is."""
+    rows = [row.ljust(15, EMPTY), *[EMPTY * 15] * 14]
+    return replace(BoardReading.from_rows(rows), alternative=read_word(alternative) if alternative else None)
+
+
+def test_alternatives_of_flipped_pictures_are_merged() -> None:
+    result = merge_readings([read_word("THU", "HUT"), read_word("THU", "HUT")])
+    assert result.alternative is not None and "".join(result.alternative.symbols[:3]) == "HUT"
+
+
+@pytest.mark.parametrize(
+    ("readings", "expected"),
+    [([read_word("THU", "HUT"), read_word("HUT")], "HUT"), ([read_word("HUT"), read_word("THU", "HUT")], "THU")],
+)
+def test_flipped_pictures_are_not_merged_with_others(readings: list[BoardReading], expected: str) -> None:
+    result = merge_readings(readings)
+    assert "".join(result.symbols[:3]) == expected
+    assert [read.confidence for read in result.squares[:3]] == [1, 1, 1]

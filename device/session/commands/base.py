@@ -137,6 +137,8 @@ def is_pass_uncertain(context: CommandContext, seat: int | None) -> bool:
     open_question, game = context.controller.open_question, context.controller.game
     if open_question is None or not (open_question.is_answer_recorded and open_question.question.is_about_pass):
         return False
+    if open_question.question.chosen:
+        return False  # another answer was chosen at the panel
     return seat != game.to_move and not context.turn_recorder.shows_unended_play(seat)
 
 

@@ -9,6 +9,7 @@ import pytest
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, Undo
+from device.session.commands.questions import ChooseNextAnswer
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
@@ -239,6 +240,16 @@ def test_pass_or_exchange_is_refused_while_the_table_asks_if_the_press_before_wa
     with pytest.raises(CommandRefusedError):
         table.submit(command)
     assert table.session.state.question == asked and list_turns(table) == [(0, "play"), (1, "pass")]
+
+
+def test_pass_after_an_exchange_was_chosen_at_the_panel_is_the_next_players(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    table.rest(2.0)
+    table.submit(EndTurn())
+    table.submit(ChooseNextAnswer())
+    table.submit(PassTurn())
+    assert list_turns(table) == [(0, "play"), (1, "exchange"), (0, "pass")]
 
 
 def test_pass_with_the_own_button_of_the_next_player_follows_a_pass_that_is_asked_about(table: SteppedTable) -> None:
