@@ -106,6 +106,6 @@ def test_note_that_is_being_written_stays_at_the_next_turn(browser: Browser, tmp
         page.locator("summary", has_text="note").click()
         page.locator("[name=comment]").fill("A close game")
         page.locator("[data-slide] [rel=prev]").click()
-        page.wait_for_function("location.search === '?turn=2'")
+        page.wait_for_function("() => location.search === '?turn=2'")
         assert page.locator("[name=comment]").input_value() == "A close game"
         assert page.locator("[data-slide] input").input_value() == "2"
