@@ -169,6 +169,6 @@ def test_browser_lets_the_screen_stay_awake_over_https_only(door: Door) -> None:
         for scheme, port in (("http", door.plain), ("https", door.port)):
             page.goto(f"{scheme}://table.local:{port}/", wait_until="domcontentloaded")
             can[scheme] = page.evaluate("isSecureContext && 'wakeLock' in navigator")
-            page.wait_for_function("document.title.startsWith('Ben')")
+            page.wait_for_function("() => document.title.startsWith('Ben')")
         browser.close()
     assert can == {"http": False, "https": True}
