@@ -67,18 +67,13 @@ def check_auto_turns(_system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
-    """Take one picture and check light, focus and board.
-
-    While the running service uses the camera, the faults that its page shows are reported instead.
-    """
+    """Take one picture and check light, focus and board, unless the running service uses the camera."""
     from device.cameras import CameraError
 
     subject = Subject("camera")
     if settings.camera.source in _PHONES or settings.camera.source.startswith("folder:"):
         return
     if read_service_state(system) in ("active", "activating"):
-        for text in system.read_notices(settings.page.host, settings.page.port, "camera"):
-            yield subject.fault(text, "if it stays so: sudo systemctl restart tilekeeper")
         yield subject.note(
             "the running table is using it, so its picture was not checked",
             "sudo systemctl stop tilekeeper; sudo tilekeeper doctor; sudo systemctl start tilekeeper",

@@ -123,11 +123,12 @@ def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.note("not set by the network: games keep their order, but may show a wrong date")
 
 
-def check_service(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that the systemd service is enabled and running."""
+def check_service(system: System, settings: Settings) -> Iterator[Finding]:
+    """Check that the systemd service is enabled and running, and report the problems that the running table shows."""
     subject = Subject("service")
     if not is_service_installed(system):
         yield subject.note("not installed: the table does not start automatically", REINSTALL)
+        yield from _find_problems(system, settings, "restart the table")
         return
     enabled = system.run("systemctl", "is-enabled", "tilekeeper.service")
     if enabled is not None and enabled.out.strip() not in ("enabled", "enabled-runtime"):
@@ -143,6 +144,22 @@ def check_service(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.warning("the table is starting, or keeps failing", "journalctl -u tilekeeper -n 20")
     elif state:
         yield subject.note("the table is not running", "sudo systemctl start tilekeeper")
+    if state in ("active", "activating"):
+        yield from _find_problems(system, settings, "sudo systemctl restart tilekeeper")
+
+
+def _find_problems(system: System, settings: Settings, restart: str) -> Iterator[Finding]:
+    """Report each problem that the page of a running table shows; `restart` is the remedy that restarts the table."""
+    for notice in system.read_problems(settings.page.host, settings.page.port):
+        subject = Subject(notice.trouble)
+        if notice.trouble == "board":
+            yield subject.note(notice.text, "the players fix this at the board or on the page")
+        elif notice.trouble == "store":  # a restart loses what is only in memory
+            yield subject.fault(
+                notice.text, f"the log gives the reason; save a game in progress on the page, then: {restart}"
+            )
+        else:
+            yield subject.fault(notice.text, f"if it stays so: {restart}")
 
 
 def read_service_state(system: System) -> str:

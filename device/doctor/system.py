@@ -53,8 +53,8 @@ class UserAccount:
     groups: Mapping[str, int]
 
 
-class _TableNotice(msgspec.Struct, frozen=True):
-    """A message of a running table, and the part with a problem (`camera`, `store` ...)."""
+class TableNotice(msgspec.Struct, frozen=True):
+    """A message of a running table, and the part with a problem (`board`, `camera`, `store` or `none`)."""
 
     text: str
     trouble: str
@@ -63,7 +63,7 @@ class _TableNotice(msgspec.Struct, frozen=True):
 class _TableState(msgspec.Struct, frozen=True):
     """The part of the answer to `GET /api/v1/state` that the doctor needs."""
 
-    notices: tuple[_TableNotice, ...]
+    notices: tuple[TableNotice, ...]
 
 
 class System:
@@ -192,8 +192,8 @@ class System:
             return False
         return True
 
-    def read_notices(self, host: str, port: int, trouble: str) -> tuple[str, ...]:
-        """Return the messages of a running table about problems of one part, such as `camera`.
+    def read_problems(self, host: str, port: int) -> tuple[TableNotice, ...]:
+        """Return the messages of a running table about problems.
 
         The table's page is at `host` (empty: all addresses) and `port`. If it does not answer, there are no messages.
         """
@@ -205,7 +205,7 @@ class System:
             return ()
         finally:
             connection.close()
-        return tuple(notice.text for notice in state.notices if notice.trouble == trouble)
+        return tuple(notice for notice in state.notices if notice.trouble != "none")
 
     def is_port_free(self, host: str, port: int) -> bool:
         """Return True if a server can listen on the port, and False if another program uses the port.

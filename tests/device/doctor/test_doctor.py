@@ -225,6 +225,48 @@ def test_fault_of_the_camera_that_a_running_table_shows_is_a_fault(pi: Raspberry
     assert finding.text == "The picture of the camera is black." and "restart" in finding.remedy
 
 
+@pytest.mark.parametrize(("trouble", "state"), [(Trouble.STORE, Severity.FAULT), (Trouble.BOARD, Severity.NOTE)])
+def test_problem_that_a_running_table_with_a_phone_shows_is_reported(
+    pi: RaspberryPi, trouble: Trouble, state: Severity
+) -> None:
+    pi.answer("systemctl", "is-active tilekeeper.service", "active")
+    with (
+        open_phone_session(TextTable()) as session,
+        PageServer(create_app(session), 0, "127.0.0.1") as server,
+    ):
+        pi.write("/etc/tilekeeper/settings.toml", f'[page]\nport = {server.port}\n[camera]\nsource = "phone"\n')
+        session.notify(Notice("The table has a problem.", trouble))
+        until(lambda: bool(session.state.notices))
+        (finding,) = find_findings(examine(pi, picture=False), str(trouble), state)
+    assert finding.text == "The table has a problem." and finding.remedy
+
+
+def test_problem_of_a_table_without_a_service_is_reported(pi: RaspberryPi) -> None:
+    pi.remove("/etc/systemd/system/tilekeeper.service")
+    with (
+        open_phone_session(TextTable()) as session,
+        PageServer(create_app(session), 0, "127.0.0.1") as server,
+    ):
+        pi.write("/etc/tilekeeper/settings.toml", f"[page]\nport = {server.port}\n")
+        session.notify(Notice("The table has no store.", Trouble.STORE))
+        until(lambda: bool(session.state.notices))
+        (finding,) = find_findings(examine(pi, picture=False), "store", Severity.FAULT)
+    assert "systemctl" not in finding.remedy
+
+
+def test_message_of_a_running_table_without_a_problem_is_not_reported(pi: RaspberryPi) -> None:
+    pi.answer("systemctl", "is-active tilekeeper.service", "active")
+    with (
+        open_phone_session(TextTable()) as session,
+        PageServer(create_app(session), 0, "127.0.0.1") as server,
+    ):
+        pi.write("/etc/tilekeeper/settings.toml", f"[page]\nport = {server.port}\n")
+        session.notify(Notice("Anna begins."))
+        until(lambda: bool(session.state.notices))
+        texts = [finding.text for finding in examine(pi, picture=False).findings]
+    assert "Anna begins." not in texts
+
+
 def test_turns_can_end_by_themselves_below_a_phone_on_a_stand(pi: RaspberryPi) -> None:
     pi.change("/etc/tilekeeper/settings.toml", 'source = "pi"', 'source = "phone-stream"')
     pi.change("/etc/tilekeeper/settings.toml", 'auto = "off"', 'auto = "end"')
