@@ -12,7 +12,7 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -44,7 +44,6 @@ MIN_LARGE_BYTES = 64 * 1024
 ABORT_KEY = "abort"
 """Key in the ASGI state for the function that closes the connection at once."""
 _DISCONNECT: Message = {"type": "http.disconnect"}
-_EMPTY_PART: Message = {"type": "http.response.body", "body": b"", "more_body": True}
 
 
 class ConnectionLimiter:
@@ -149,6 +148,7 @@ class LimitedProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the new connection; if it exceeds a limit, close it with status 503 (called by asyncio)."""
         super().connection_made(transport)  # type: ignore[arg-type]
+        self.transport.set_write_buffer_limits(MIN_LARGE_BYTES)  # https has larger buffers otherwise
         self.app_state = {**self.app_state, ABORT_KEY: self.abort}
         if not self.limiter.add(self):
             self.transport.write(_make_refusal(self.limiter.describe_limit(self)))
@@ -303,18 +303,20 @@ def limit_sending(app: AsgiApp) -> AsgiApp:
         abort = scope["state"][ABORT_KEY]
 
         async def send_counted(message: Message) -> None:
-            is_large = len(message.get("body", b"")) >= MIN_LARGE_BYTES
-            if is_large:
-                unsent.add(abort, len(message["body"]))
-            await send_or_abort(message)
-            if is_large and message.get("more_body"):
-                await send_or_abort(_EMPTY_PART)  # waits until the client has received the large part
+            size = len(message.get("body", b""))
+            if size < MIN_LARGE_BYTES:
+                await send_or_abort(message)
+                return
+            unsent.add(abort, size)
+            await send_or_abort(*_split_body(message))
+            if message.get("more_body"):
                 unsent.remove(abort)
 
-        async def send_or_abort(message: Message) -> None:
+        async def send_or_abort(*messages: Message) -> None:
             try:
                 async with asyncio.timeout(SEND_TIMEOUT_S):
-                    await send(message)
+                    for message in messages:
+                        await send(message)
             except TimeoutError:
                 abort()
                 await asyncio.sleep(0)  # lets the server notice the closed connection
@@ -325,6 +327,18 @@ def limit_sending(app: AsgiApp) -> AsgiApp:
             unsent.remove(abort)
 
     return serve
+
+
+def _split_body(message: Message) -> Iterator[Message]:
+    """Yield a large part of a response as parts that fit in the buffers of a connection, and an empty last one.
+
+    A part is sent as soon as the client has received those before it. So after the empty one, the client has received
+    the whole body. (A connection over https would buffer any body at once without a wait.)
+    """
+    body = message["body"]
+    for start in range(0, len(body), MIN_LARGE_BYTES):
+        yield {**message, "body": body[start : start + MIN_LARGE_BYTES], "more_body": True}
+    yield {**message, "body": b""}
 
 
 class _UnsentBytes:
