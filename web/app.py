@@ -80,7 +80,7 @@ def create_app(
     app.register_blueprint(live.create_blueprint(page))
     app.register_blueprint(pairing_page.create_blueprint(pairing, session))
     app.register_blueprint(secure.create_blueprint(pairing, host_info))
-    app.register_blueprint(dialogs.create_blueprint(session, pairing, own_lexicon))
+    app.register_blueprint(dialogs.create_blueprint(session, pairing, own_lexicon, host_info.find_new_game))
     app.register_blueprint(actions.create_blueprint(session, pairing, own_lexicon))
     app.register_blueprint(pictures.create_blueprint(session, pairing))
     phone_camera.register_phone_camera(app, session.phone_stream, pairing, host_info)

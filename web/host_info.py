@@ -13,6 +13,7 @@ from device.panel.lights import Signal
 from device.panel.outputs import PanelView
 from device.session.snapshot import Moment, TableSnapshot
 from device.system.hotspot import Hotspot
+from engine.events import GameStarted
 
 if TYPE_CHECKING:
     from device.hall.publishing.directed_table import DirectedTable
@@ -79,6 +80,8 @@ class HostInfo:
     - `board_colours`: the edition in whose colours the board is always drawn, or empty.
     - `language`: language of the page on devices without a chosen language, or empty. `table_name`: name of the table,
       or empty.
+    - `find_new_game`: returns the game that the form of a new game shows after the game with a number, or None for one
+      like that game.
     - `hall`: the connection to a hall. `directed`: data from its director. Both are None if the table belongs to no
       hall.
     """
@@ -100,6 +103,7 @@ class HostInfo:
     board_colours: str = ""
     language: str = ""
     table_name: str = ""
+    find_new_game: Callable[[int], GameStarted | None] = lambda _: None
     hall: DirectorCall | None = None
     directed: DirectedTable | None = None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import threading
 import time
@@ -19,9 +18,16 @@ from device.cameras import AbsentCamera, CameraError, open_reconnecting_camera
 from device.cameras.reconnecting import ReconnectingCamera
 from device.catalogue import get_text
 from device.cli import UserError
+from device.cli.changed_settings import find_outdated_game
 from device.cli.doctor import describe_machine, find_program_version
 from device.cli.listeners import make_game_end_listener, make_refusal_listener
-from device.cli.options import ensure_data_folder, find_own_lexicon, make_lexicon_finder, prepare_game
+from device.cli.options import (
+    ensure_data_folder,
+    find_own_lexicon,
+    find_unused_options,
+    make_lexicon_finder,
+    prepare_game,
+)
 from device.cli.output import print_line
 from device.cli.page import announce_wifi, check_page_address, find_page_addresses, open_page
 from device.panel.open_panel import open_panel
@@ -30,7 +36,7 @@ from device.report.log_file import keep_log, read_log
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.games import PlayAgain, ResumeGame, StartGame
 from device.session.messages import CommandRefusedError, Notice, Trouble, format_sentence
-from device.session.snapshot import Phase, TableSnapshot
+from device.session.snapshot import Phase
 from device.session.table_session import SessionConfig, TableSession
 from device.settings import PanelSettings, Settings, TableSettings
 from device.settings_checks import find_unusable_setting
@@ -48,7 +54,6 @@ from device.system.start_record import STABLE_S, StartRecord
 from device.system.systemd import is_service, keep_alive, make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
 from device.system.wifi import HotspotWatch, NetworkManager, count_phones_in_hotspot
-from engine.events import GameStarted
 from vision.recognition.reader import PhotoReader
 from web import create_app
 from web.host_info import HostInfo
@@ -101,6 +106,7 @@ class Appliance:
             lambda: prepare_game(settings.game),
             lambda: prepare_game(replace(settings.game, lexicon=NO_LEXICON)),
         )
+        self._find_outdated_game: Callable[[], int] = int
         self._data_folder = ensure_data_folder(settings.data.folder)
         self._notices: list[str] = []
         self._hall: HallPublisher | None = None
@@ -115,6 +121,8 @@ class Appliance:
         """Event that ends `serve` when another thread sets it."""
         self.should_power_off = threading.Event()
         """Event that is set when a player holds the power button of the panel."""
+        self.play_again = PlayAgain(self._first_game, make_lexicon_finder(settings.game), self._lexicon)
+        """Command with which the panel starts the next game."""
 
     def serve(self, *, new: bool = False, has_options: bool = True) -> None:
         """Run the table until `ended` is set; see `begin_game` for `new` and `has_options`. Raises `UserError`."""
@@ -169,6 +177,7 @@ class Appliance:
 
     def open_session(self, store: GameStore) -> TableSession:
         """Open the camera and the session. Raises `CameraError`."""
+        self._find_outdated_game = partial(find_outdated_game, store, self._settings.game)
         camera = self._starts.build(
             "camera",
             lambda: open_reconnecting_camera(
@@ -197,26 +206,28 @@ class Appliance:
     def begin_game(self, session: TableSession, *, new: bool = False, has_options: bool = True) -> str:
         """Resume the last game, or start a new one; return a sentence about the game. Raises `UserError`.
 
-        A new game is started if `new` is True, or if the last game has ended or has no turn. The new game has the
-        options of the command line if there are any (`has_options`), otherwise the settings of the last game. If a game
-        is resumed, options without effect are reported on the console and on the page.
+        A new game is started if `new` is True, or if the last game has ended. The new game has the options of the
+        command line if there are any (`has_options`), or the settings of `[game]` if they were changed since the last
+        game began, otherwise the settings of the last game. With options or changed settings, a game in which nothing
+        was recorded is replaced. If a game is resumed, options without effect are reported on the console and the page.
         """
-        find_lexicon = make_lexicon_finder(self._settings.game)
-        first_game = StartGame(self._first_game, self._lexicon)
+        outdated = 0 if has_options else self._find_outdated_game()
+        self.play_again = replace(self.play_again, outdated=outdated)
+        replacement = StartGame(self._first_game, self._lexicon) if has_options or outdated else None
         if not new:
             try:
-                state = session.submit(ResumeGame(find_lexicon, first_game if has_options else None)).result()
+                state = session.submit(ResumeGame(self.play_again.words_for, replacement)).result()
             except CommandRefusedError:
                 pass  # there is no game, or the last game has ended
             else:
                 given = set(self._settings_file.overrides.values()) if self._settings_file else set()
-                if unused := _find_unused_options(state, self._first_game, given):
+                if unused := find_unused_options(state, self._first_game, given):
                     self._announce(session, format_sentence(get_text("options-unused", ", ".join(unused))))
                 if state.phase is not Phase.LOBBY:
                     names = " and ".join(player.name for player in state.players)
                     return f"The game of {names} continues (--new starts a new one)."
                 self._notices += [notice.text for notice in state.notices]  # the game is damaged or of a newer version
-        request = StartGame(self._first_game) if has_options else PlayAgain(self._first_game, find_lexicon)
+        request = StartGame(self._first_game) if has_options else self.play_again
         state = session.submit(request).result()
         if state.phase is Phase.LOBBY:
             raise UserError(" ".join(notice.text for notice in state.notices))
@@ -265,7 +276,7 @@ class Appliance:
                 pairing.code, pairing.secret, find_page_addresses(page.host, page.port), self._hotspot
             )
 
-        actions = PanelActions(PlayAgain(self._first_game), power_off, pairing.open_for_one_device)
+        actions = PanelActions(self.play_again, power_off, pairing.open_for_one_device)
         panel = self._settings.panel if use else PanelSettings(use=False)
         return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
 
@@ -310,6 +321,7 @@ class Appliance:
             board_colours=page.board_colours,
             language=page.language,
             table_name=self._settings.hall.table,
+            find_new_game=self.play_again.find_default,
             hall=self._hall,
             directed=self._hall.directed if self._hall else None,
         )
@@ -374,22 +386,3 @@ class Appliance:
 def make_auto_turn_config(settings: TableSettings) -> AutoTurnConfig | None:
     """Return the settings for turns that end without a button, or None if only a button ends them."""
     return None if settings.auto == "off" else AutoTurnConfig(settings.auto == "end", settings.auto_seconds)
-
-
-def _find_unused_options(state: TableSnapshot, wanted: GameStarted, given: set[str]) -> list[str]:
-    """Return those of the `given` command-line options that differ from the game in progress.
-
-    `--rules` stands for all options with rules. The list is empty if there is no game.
-    """
-    if state.rules is None:
-        return []
-    differs = {
-        "--players": tuple(player.name for player in state.players) != wanted.players,
-        "--tiles": state.tile_set != wanted.tile_set,
-        "--layout": state.board.layout != wanted.layout,
-        "--lexicon": state.lexicon != wanted.lexicon,
-        "--rules": state.rules != dataclasses.replace(wanted.rules, list_decides=state.rules.list_decides),
-    }
-    if given & {"--challenge", "--clock", "--rule"}:
-        given = given | {"--rules"}
-    return [option for option, is_other in differs.items() if is_other and option in given]

@@ -41,6 +41,7 @@ from engine.rules import PRESETS, Rules
 
 if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictures take to run
     from calibration.profile import ProfiledReader, TableProfile
+    from device.session.snapshot import TableSnapshot
     from device.storage.store import GameStore
     from vision.recognition.reader import BoardReader
 
@@ -196,6 +197,25 @@ def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon |
 def find_own_lexicon(game: GameSettings) -> Path | None:
     """Return the path of the word list in the settings, or None if the settings do not name a file."""
     return None if game.lexicon in (None, NO_LEXICON) else Path(game.lexicon).expanduser()
+
+
+def find_unused_options(state: TableSnapshot, wanted: GameStarted, given: set[str]) -> list[str]:
+    """Return those of the `given` command-line options that differ from the game in progress.
+
+    `--rules` stands for all options with rules. The list is empty if there is no game.
+    """
+    if state.rules is None:
+        return []
+    differs = {
+        "--players": tuple(player.name for player in state.players) != wanted.players,
+        "--tiles": state.tile_set != wanted.tile_set,
+        "--layout": state.board.layout != wanted.layout,
+        "--lexicon": state.lexicon != wanted.lexicon,
+        "--rules": state.rules != replace(wanted.rules, list_decides=state.rules.list_decides),
+    }
+    if given & {"--challenge", "--clock", "--rule"}:
+        given = given | {"--rules"}
+    return [option for option, is_other in differs.items() if is_other and option in given]
 
 
 def add_data_options(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,11 +16,14 @@ from device.session.messages import CommandRefusedError
 from device.session.new_game import list_choices
 from device.session.rule_choices import NUMBER_CHOICES, list_preset_choices
 from device.session.snapshot import Phase, TableSnapshot
+from device.session.snapshot_builder import build_snapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import has_default_lexicon
 from device.storage.store import StoreError
 from engine.board import SQUARES, Square, column_of, parse_square, row_of, square_name
 from engine.errors import NotationError
+from engine.events import GameStarted
+from engine.game import Game
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import MAX_PLAYERS, PRESETS, STANDARD_RULES
 from engine.tiles import Tile, playable_tile_set_names
@@ -38,11 +41,19 @@ _NEARBY_SIDE = 5
 """Rows and columns of the enlarged part of the board: a user who tapped the wrong square taps the right one there."""
 
 
-def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
-    """Return the routes `GET /dialogs/NAME`. NAME is also the name of the template."""
+def create_blueprint(
+    session: TableSession,
+    pairing: Pairing,
+    own_lexicon: Path | None,
+    find_new_game: Callable[[int], GameStarted | None],
+) -> Blueprint:
+    """Return the routes `GET /dialogs/NAME`. NAME is also the name of the template.
+
+    `find_new_game` is described in `HostInfo`.
+    """
     routes = Blueprint("dialogs", __name__, url_prefix="/dialogs")
     require_pairing(routes, pairing)
-    dialogs = Dialogs(session, own_lexicon)
+    dialogs = Dialogs(session, own_lexicon, find_new_game)
     for name in ("exchange", "end-game", "decide-challenge"):
         routes.get(f"/{name}", endpoint=name)(partial(dialogs.show, name))
     routes.get("/more")(dialogs.more)
@@ -66,6 +77,7 @@ class Dialogs:
 
     session: TableSession
     own_lexicon: Path | None
+    find_new_game: Callable[[int], GameStarted | None]
 
     def show(self, name: str, **values: object) -> Response:
         """Return the form with the template `name`."""
@@ -186,10 +198,13 @@ class Dialogs:
         except StoreError:
             known = ()  # suggested names are optional
         state = self.session.state
-        rules = state.rules or STANDARD_RULES
+        started = self.find_new_game(state.game)
+        shown = state if started is None else build_snapshot(Game.from_events([started]), None)
+        rules = shown.rules or STANDARD_RULES
         chosen = find_nearest_preset(rules)
         return self.show(
             "new-game",
+            shown=shown,
             running=bool(state.turns) and state.phase is not Phase.ENDED,
             known=known,
             offer=list_choices(self.own_lexicon),
@@ -201,7 +216,7 @@ class Dialogs:
             preset_choices={preset: list_preset_choices(preset) for preset in PRESETS},
             chosen=chosen,
             minutes=rules.clock_seconds // 60 if rules.clock_seconds or PRESETS[chosen].clock_seconds else "",
-            first=_find_next_first_player(state),
+            first=_find_next_first_player(state) if started is None else None if started.draw else started.first,
         )
 
 

@@ -252,20 +252,29 @@ class PlayAgain(EndingCommand, frozen=True):
 
     If there was no game, `default` is started. After a restart of the program, the newest game in the store counts as
     the last game, and the function `words_for` returns its word list.
+
+    The games up to the number `outdated` were started before the settings of the table were changed. After such a game,
+    `default` is started with the word list `default_words` (`...`: the current list is kept).
     """
 
     transition = Transition.START
 
     default: GameStarted
     words_for: Callable[[GameStarted], WordList | None] | None = None
+    default_words: WordList | EllipsisType | None = ...
+    outdated: int = 0
+
+    def find_default(self, last: int) -> GameStarted | None:
+        """Return the default game if it is started after the game with the number `last`, otherwise None."""
+        return self.default if last <= self.outdated else None
 
     def run(self, context: CommandContext) -> None:
         """Start the game and let the camera adjust to the board."""
         _leave_game(context)
         controller = context.controller
         last = controller.log if controller.has_game else _load_newest_log(controller.store)
-        if last is None:
-            controller.start_game(self.default, ..., ())
+        if last is None or self.find_default(last.number):
+            controller.start_game(self.default, self.default_words, ())
         else:
             started = last.game.start_event
             words = ... if controller.has_game or self.words_for is None else self.words_for(started)
@@ -281,7 +290,7 @@ class ResumeGame(TableCommand, frozen=True):
     unplayed letters and answers may be missing.
 
     The function `words_for` returns the word list with which the game was started; without this function, the current
-    list is kept. If the game has no turn, the game `replacement` (if any) is started instead.
+    list is kept. If nothing was recorded in the game, the game `replacement` (if any) is started instead.
     """
 
     transition = Transition.RESUME
@@ -306,7 +315,7 @@ class ResumeGame(TableCommand, frozen=True):
         controller.open_log(log)
         if not log.game.turns:
             self._find_game_before(controller)
-        if replacement and not log.game.turns and log.game.start_event != replacement.started:
+        if replacement and len(log.game.events) == 1 and log.game.start_event != replacement.started:
             controller.start_game(replacement.started, replacement.words, replacement.colours)
         elif self.words_for and controller.words is None and (lexicon := log.game.start_event.lexicon):
             controller.show_notice("list-missing", lexicon)

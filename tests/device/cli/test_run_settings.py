@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,14 @@ import pytest
 from device.cli import main
 from device.cli import run as run_command
 from device.cli.appliance import Appliance
-from device.settings import Settings
+from device.session.commands.games import DrawFirst, EndGame, StartGame
+from device.session.commands.turns import PassTurn
+from device.session.snapshot import TableSnapshot
+from device.session.table_session import TableSession
+from device.settings import Settings, parse_settings
+from device.storage.store import GameStore
+from engine.events import GameStarted
+from engine.rules import ChallengeRule
 from tests.support.programs import chosen, options
 from tests.support.programs import folder as folder
 from tests.support.programs import known_code as known_code
@@ -97,3 +106,81 @@ def test_wrong_settings_file_is_said_in_one_line(
     assert main(["run", "--settings", str(path)]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1
+
+
+# Changes of [game] between two starts
+
+GERMAN = 'players = ["Mira", "Tom"]\ntiles = "de"\nchallenge = "points"'
+
+
+@contextmanager
+def start(folder: Path, game: str) -> Iterator[tuple[Appliance, TableSession]]:
+    """Start the table with the text of `[game]` in the settings, and without options."""
+    settings = parse_settings(f'[game]\n{game}\n[camera]\nsource = "phone"\n[data]\nfolder = "{folder}"\n')
+    appliance = Appliance(settings, ReaderInOrder([]), report=lambda _: None)
+    with appliance.open_store() as store, appliance.open_session(store) as session:
+        appliance.begin_game(session, has_options=False)
+        yield appliance, session
+
+
+def begin_next_game(appliance: Appliance, session: TableSession) -> TableSnapshot:
+    """Begin a game as the panel does."""
+    return session.submit(appliance.play_again).result(PATIENCE_S)
+
+
+def names(state: TableSnapshot) -> list[str]:
+    return [player.name for player in state.players]
+
+
+def test_game_without_an_event_is_replaced_by_one_of_the_changed_settings(folder: Path) -> None:
+    with start(folder, ""):
+        pass
+    with start(folder, GERMAN) as (_, session):
+        state = session.state
+    assert (names(state), state.tile_set) == (["Mira", "Tom"], "de")
+    assert state.rules is not None and state.rules.challenge is ChallengeRule.POINTS
+    with GameStore(folder / "games.db") as store:
+        assert len(store.list_games()) == 1
+
+
+def test_game_in_which_a_draw_was_recorded_is_not_replaced(folder: Path) -> None:
+    with start(folder, 'first = "draw"') as (_, session):
+        session.submit(DrawFirst(("A", "B"))).result(PATIENCE_S)
+    with start(folder, GERMAN) as (_, session):
+        assert names(session.state) == ["Player 1", "Player 2"]
+
+
+def test_game_after_a_finished_one_has_the_changed_settings(folder: Path) -> None:
+    with start(folder, "") as (_, session):
+        session.submit(PassTurn()).result(PATIENCE_S)
+        session.submit(EndGame()).result(PATIENCE_S)
+    with start(folder, GERMAN) as (_, session):
+        assert (names(session.state), session.state.tile_set) == (["Mira", "Tom"], "de")
+
+
+def test_running_game_continues_and_the_next_one_has_the_changed_settings(folder: Path) -> None:
+    with start(folder, "") as (_, session):
+        session.submit(PassTurn()).result(PATIENCE_S)
+    for _ in range(2):  # the change is not forgotten before it had an effect
+        with start(folder, GERMAN) as (appliance, session):
+            assert (names(session.state), session.state.tile_set) == (["Player 1", "Player 2"], "en")
+            shown = appliance.play_again.find_default(session.state.game)
+            assert shown is not None and shown.tile_set == "de"
+    with start(folder, GERMAN) as (appliance, session):
+        state = begin_next_game(appliance, session)
+        assert (names(state), state.tile_set) == (["Mira", "Tom"], "de")
+        assert state.lexicon == appliance.play_again.default.lexicon
+        assert appliance.play_again.find_default(state.game) is None
+        assert begin_next_game(appliance, session).turn_of == 1, "again the players of the last game"
+
+
+@pytest.mark.parametrize("game", ["", GERMAN])
+def test_players_chosen_on_the_page_stay_while_the_settings_are_the_same(folder: Path, game: str) -> None:
+    with start(folder, game):
+        pass
+    with start(folder, game) as (_, session):
+        session.submit(StartGame(GameStarted(("Eva", "Ida")))).result(PATIENCE_S)
+    with start(folder, game) as (appliance, session):
+        assert names(session.state) == ["Eva", "Ida"]
+        session.submit(PassTurn()).result(PATIENCE_S)
+        assert names(begin_next_game(appliance, session)) == ["Eva", "Ida"]

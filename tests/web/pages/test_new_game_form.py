@@ -12,10 +12,12 @@ import pytest
 from flask.testing import FlaskClient
 
 from device.session.rule_choices import CHOICE_FIELDS
+from engine.events import GameStarted
 from engine.rules import PRESETS
 from tests.support import samples
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
+from web.host_info import HostInfo
 
 
 def test_form_remembers_who_played(table: ShownTable, paired: FlaskClient) -> None:
@@ -51,6 +53,18 @@ def test_form_of_the_page_begins_the_game_it_shows(table: ShownTable, tmp_path: 
     bad = client.post("/actions/new-game", data={**form, "players": ["Anna", "", "", ""]})
     assert bad.status_code == 409 and "two to four" in bad.text
     app.extensions["live"].close()
+
+
+def test_form_shows_the_game_of_changed_settings(table: ShownTable) -> None:
+    table.show(samples.MIDGAME)
+    started = GameStarted(("Mira", "Tom"), tile_set="de", layout="exchanged", draw=True)
+    client = create_app(table, host_info=HostInfo(find_new_game=lambda _: started)).test_client()
+    pair(client)
+    html = client.get("/dialogs/new-game").text
+    assert re.findall(r'<input name="players"[^>]* value="([^"]*)"', html) == ["Mira", "Tom", "", ""]
+    assert '<option value="de" selected>' in html and '<option value="exchanged" selected>' in html
+    assert re.findall(r'name="first" value="(\w+)" checked', html) == ["null"]
+    assert f'name="seen" value="{samples.MIDGAME.moment}"' in html
 
 
 @pytest.mark.parametrize("first", ["9", "x", "-1", "²"])
