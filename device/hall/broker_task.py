@@ -19,6 +19,12 @@ _log = logging.getLogger(__name__)
 RECONNECT_DELAYS_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before each attempt to connect to the broker again; the last value is repeated."""
 
+CLOSE_TIMEOUT_S = 5.0
+"""Longest time to wait for the thread at the end, in seconds.
+
+Looking up the name of the broker can take longer, but systemd kills the program after 15 seconds.
+"""
+
 
 class BrokerTask(Closeable):
     """Base class of a thread named `hall` that uses the broker, and connects again when the connection is lost.
@@ -54,11 +60,15 @@ class BrokerTask(Closeable):
         self._task = PeriodicTask("hall", self._serve_connection, self._closing)
 
     def close(self) -> None:
-        """Stop the thread."""
+        """Stop the thread; wait for its end, for `CLOSE_TIMEOUT_S` at most."""
         self._closing.set()
         self._wake_thread()
-        if self._task:
-            self._task.close()
+        if self._task is None or self._task.close(CLOSE_TIMEOUT_S):
+            self._close_sockets()
+        else:  # the thread closes its sockets itself
+            _log.warning("the connection to the broker has not ended within %.0f s", CLOSE_TIMEOUT_S)
+
+    def _close_sockets(self) -> None:
         self._bell.close()
         self._wake_up.close()
 
@@ -85,4 +95,7 @@ class BrokerTask(Closeable):
             if str(error) != self._reported:
                 self._reported = str(error)
                 self._report(self._describe_refusal(error))
+        finally:
+            if self._closing.is_set():
+                self._close_sockets()
         return self._backoff.record_failure()

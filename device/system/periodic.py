@@ -22,11 +22,15 @@ class PeriodicTask:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        """Stop the thread and wait until the current call has returned."""
+    def close(self, timeout_s: float | None = None) -> bool:
+        """Stop the thread, and wait until the current call has returned, for `timeout_s` seconds at most.
+
+        Return False if the call has not returned; the thread then ends later, at the latest with the program.
+        """
         self._closing.set()
         if self._thread is not threading.current_thread():
-            self._thread.join()
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         wait: float | None = 0.0

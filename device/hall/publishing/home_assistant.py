@@ -6,6 +6,7 @@ entities show the status and the state that the table publishes.
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 from device.hall.messages import TOPIC_ROOT, Publication
@@ -41,9 +42,25 @@ _ENTITIES = {
 """Platform, name, icon and value template of each entity; the templates read `TableState`."""
 
 
+def _make_id(table: str) -> str:
+    """Return the name of a table in the characters that Home Assistant allows in a topic, different for each name.
+
+    Single spaces become underscores. If the name has other characters, also underscores, the id ends with its hash.
+
+    >>> _make_id("Table 7")
+    'Table_7'
+    >>> _make_id("Tisch-7")
+    'Tisch_7_06873207'
+    """
+    name = re.sub(r"[^A-Za-z0-9]+", "_", table)
+    if name == table.replace(" ", "_") and "_" not in table:
+        return name
+    return f"{name}_{hashlib.sha256(table.encode()).hexdigest()[:8]}"
+
+
 def make_discovery_message(table: str) -> Publication:
     """Return the message from which Home Assistant creates the entities of a table."""
-    device = "tilekeeper_" + re.sub(r"[^A-Za-z0-9]+", "_", table)
+    device = f"tilekeeper_{_make_id(table)}"
     components = {
         key: {
             "platform": platform,

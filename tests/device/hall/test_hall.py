@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import msgspec
 import pytest
@@ -25,6 +26,7 @@ from device.hall.publishing.event_queue import NOTE_NAME, EventQueue, Position
 from device.hall.publishing.publisher import HallPublisher
 from device.session.commands.games import StartGame, Undo
 from device.session.table_session import TableSession
+from device.settings import HallSettings
 from device.storage.errors import StoreFullError
 from device.storage.game_log import GameLog
 from device.storage.store import TABLE_NOTES, GameStore
@@ -295,6 +297,30 @@ def test_delay_of_the_next_attempt_is_reset_without_events(
             broker.start()
         wait_until_delivered(broker)
     assert time.monotonic() - begun < 2 * PATIENCE_S
+
+
+def test_table_stops_while_the_name_of_the_broker_is_looked_up(
+    session: TableSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.hall.broker_task.CLOSE_TIMEOUT_S", 0.05)
+    begun, answer, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def look_up(*_: object, **__: object) -> NoReturn:
+        begun.set()
+        answer.wait(PATIENCE_S)
+        ended.set()
+        raise socket.gaierror(-3, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+    with GameStore(tmp_path / "other.db") as store:
+        publisher = HallPublisher(session, store, HallSettings("broker.club.example", table="7"), print)
+        try:
+            assert begun.wait(PATIENCE_S)
+            publisher.close()
+            assert not ended.is_set()
+        finally:
+            answer.set()
+            until(lambda: publisher._bell.fileno() < 0)
 
 
 def wait_until_delivered(broker: Broker) -> None:

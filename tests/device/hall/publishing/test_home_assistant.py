@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -48,6 +49,13 @@ def test_availability_is_the_status_of_the_table(online: bool, text: str) -> Non
     status = make_status_message("Table 7", online=online)
     assert status.topic == CONFIG["availability_topic"]
     assert read(CONFIG["availability_template"], status.payload) == text
+
+
+def test_ids_of_two_tables_differ() -> None:
+    tables = ("Стол А", "Стол Б", "Ä", "Ö", "Tisch 1", "Tisch-1", "Tisch_1", "Tisch  1", "Tisch.1", "Tisch 1 ")
+    ids = {make_discovery_message(table).topic for table in tables}
+    assert len(ids) == len(tables)
+    assert all(re.fullmatch("homeassistant/device/[A-Za-z0-9_-]+/config", one) for one in ids)
 
 
 def test_ids_have_no_spaces() -> None:
