@@ -12,7 +12,7 @@ import asyncio
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -305,14 +305,14 @@ def limit_sending(app: AsgiApp) -> AsgiApp:
         async def send_counted(message: Message) -> None:
             size = len(message.get("body", b""))
             if size < MIN_LARGE_BYTES:
-                await send_or_abort(message)
+                await send_or_abort([message])
                 return
             unsent.add(abort, size)
-            await send_or_abort(*_split_body(message))
+            await send_or_abort(_split_body(message))
             if message.get("more_body"):
                 unsent.remove(abort)
 
-        async def send_or_abort(*messages: Message) -> None:
+        async def send_or_abort(messages: Iterable[Message]) -> None:
             try:
                 async with asyncio.timeout(SEND_TIMEOUT_S):
                     for message in messages:
