@@ -155,7 +155,7 @@ def check_secure_port(system: System, settings: Settings) -> Iterator[Finding]:
         free = system.is_port_free(page.host, page.secure_port)
     except OSError:  # the address is wrong, which `check_port` reports
         return
-    if not free and not _is_served(system, page.secure_port):
+    if not free and not _is_served_securely(system, settings):
         yield Subject("page").warning(
             f"no https: port {page.secure_port} is used by another program{_name_port_user(system, page.secure_port)}",
             "stop that program, or set another page.secure_port in the settings file",
@@ -165,6 +165,18 @@ def check_secure_port(system: System, settings: Settings) -> Iterator[Finding]:
 def _is_served(system: System, port: int) -> bool:
     """Return True if the service is running, or if a table that runs without the service listens on the port."""
     return read_service_state(system) == "active" or _find_port_user(system, port) == "tilekeeper"
+
+
+def _is_served_securely(system: System, settings: Settings) -> bool:
+    """Return True if a table uses the port of https.
+
+    The service may run without https, so its state does not answer this. Only root can find the user of every port,
+    so a table is also looked for behind the port.
+    """
+    page = settings.page
+    if _find_port_user(system, page.secure_port) == "tilekeeper":
+        return True
+    return system.serves_table_securely(page.host, page.secure_port)
 
 
 def _name_port_user(system: System, port: int) -> str:

@@ -7,6 +7,7 @@ import http.client
 import os
 import shutil
 import socket
+import ssl
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -197,15 +198,15 @@ class System:
 
         The table's page is at `host` (empty: all addresses) and `port`. If it does not answer, there are no messages.
         """
-        connection = http.client.HTTPConnection(host or "127.0.0.1", port, timeout=CONNECT_TIMEOUT_S)
-        try:
-            connection.request("GET", "/api/v1/state")
-            state = msgspec.json.decode(connection.getresponse().read(MAX_STATE_BYTES), type=_TableState)
-        except (OSError, http.client.HTTPException, msgspec.MsgspecError):
-            return ()
-        finally:
-            connection.close()
-        return tuple(notice for notice in state.notices if notice.trouble != "none")
+        state = _request_state(http.client.HTTPConnection(host or "127.0.0.1", port, timeout=CONNECT_TIMEOUT_S))
+        return tuple(notice for notice in state.notices if notice.trouble != "none") if state else ()
+
+    def serves_table_securely(self, host: str, port: int) -> bool:
+        """Return True if a table answers over https at `host` (empty: all addresses) and `port`."""
+        context = ssl.create_default_context()
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # the table makes its certificate itself
+        connection = http.client.HTTPSConnection(host or "127.0.0.1", port, timeout=CONNECT_TIMEOUT_S, context=context)
+        return _request_state(connection) is not None
 
     def is_port_free(self, host: str, port: int) -> bool:
         """Return True if a server can listen on the port, and False if another program uses the port.
@@ -234,6 +235,17 @@ def can_read(path: Path, account: UserAccount, root: Path = Path("/")) -> bool:
 def can_write(path: Path, account: UserAccount) -> bool:
     """Return True if `account` may read and write a file or folder, according to its owner, group and mode."""
     return _has_access(path, account, 0o6)
+
+
+def _request_state(connection: http.client.HTTPConnection) -> _TableState | None:
+    """Return the state of the table at the other end of a connection, or None if no table answers there."""
+    try:
+        connection.request("GET", "/api/v1/state")
+        return msgspec.json.decode(connection.getresponse().read(MAX_STATE_BYTES), type=_TableState)
+    except (OSError, http.client.HTTPException, msgspec.MsgspecError):
+        return None
+    finally:
+        connection.close()
 
 
 def _has_access(path: Path, account: UserAccount, needed: int) -> bool:

@@ -17,16 +17,19 @@ import pytest
 from device.cameras import AbsentCamera, CameraError, Frame, Image
 from device.cli import main
 from device.doctor import Severity, System, examine
+from device.doctor.network import check_secure_port
 from device.doctor.program import REQUIRED_MODULES
 from device.session.messages import Notice, Trouble
+from device.settings import load_settings
 from device.storage.store import GameStore
 from engine.events import to_json
+from tests.support.broker import make_certificate
 from tests.support.raspberry_pi import RaspberryPi, find_findings
 from tests.support.sessions import open_phone_session
 from tests.support.text_table import STARTED, TextTable
 from tests.support.waiting import until
 from web import create_app
-from web.security.server import PageServer
+from web.security.server import PageServer, TlsSettings
 
 
 def test_a_table_in_order_has_nothing_to_mend(pi: RaspberryPi) -> None:
@@ -126,8 +129,36 @@ def test_port_of_https_in_use_is_a_warning(pi: RaspberryPi, port: int) -> None:
     assert f"port {secure} is used by another program" in finding.text and "secure_port" in finding.remedy
 
 
+def test_port_of_https_that_another_program_took_from_the_running_service_is_a_warning(
+    pi: RaspberryPi, port: int
+) -> None:
+    pi.answer("systemctl", "is-active tilekeeper.service", "active")
+    with socket.create_server(("", 0)) as other:
+        secure = other.getsockname()[1]
+        pi.write("/etc/tilekeeper/settings.toml", f"[page]\nport = {port}\nsecure_port = {secure}\n")
+        pi.answer("ss", f"-Hltnp sport = :{secure}", f'LISTEN 0 5 *:{secure} *:* users:(("java",pid=77,fd=3))')
+        (finding,) = find_findings(examine(pi, picture=False), "page", Severity.WARNING)
+    assert finding.text == f"no https: port {secure} is used by another program (java)"
+
+
+def test_port_of_https_is_good_if_a_table_answers_there(pi: RaspberryPi, tmp_path: Path) -> None:
+    certificate = make_certificate(tmp_path, "table")
+    tls = TlsSettings(certificate, certificate.with_suffix(".key"), 0)
+    with (
+        open_phone_session(TextTable()) as session,
+        PageServer(create_app(session), 0, "127.0.0.1", tls=tls) as server,
+    ):
+        pi.write(
+            "/etc/tilekeeper/settings.toml",
+            f'[page]\nhost = "127.0.0.1"\nport = {server.port}\nsecure_port = {server.secure_port}\n',
+        )
+        findings = list(check_secure_port(pi, load_settings(pi.path("/etc/tilekeeper/settings.toml"))))
+    assert findings == []
+
+
 def test_a_running_table_is_left_its_camera_its_port_and_its_pins(pi: RaspberryPi, port: int) -> None:
     pi.answer("systemctl", "is-active tilekeeper.service", "active")
+    pi.answer("ss", f"-Hltnp sport = :{port}", f'LISTEN 0 128 *:{port} *:* users:(("tilekeeper",pid=77,fd=4))')
     pi.users.update(dict.fromkeys((5, 6, 13), "lg"))
     with socket.socket() as table:
         table.bind(("", port))
