@@ -130,12 +130,8 @@ class BrokerConnection:
             raise BrokerRefusedError(error.verify_message) from error
         except (OSError, ValueError) as error:
             raise BrokerLostError(str(error)) from error
-        due = time.monotonic() + CONNECT_TIMEOUT_S
         try:
-            while not self._is_ready:
-                if time.monotonic() >= due:
-                    raise BrokerLostError("the broker does not answer")
-                self.wait(0.5)
+            self._wait_until(lambda: self._is_ready)
         except TilekeeperError:
             self.close()
             raise
@@ -184,6 +180,18 @@ class BrokerConnection:
         self._client.loop_misc()
         if self._refusal or self._client.socket() is None:
             self._raise_end("the connection is lost")
+
+    def wait_for_acknowledgement(self) -> None:
+        """Wait until the broker has acknowledged all messages. Raises `BrokerLostError`, `BrokerRefusedError`."""
+        self._wait_until(lambda: self.is_acknowledged)
+
+    def _wait_until(self, is_done: Callable[[], bool]) -> None:
+        """Wait until `is_done` returns True. Raises `BrokerLostError` after `CONNECT_TIMEOUT_S`."""
+        due = time.monotonic() + CONNECT_TIMEOUT_S
+        while not is_done():
+            if time.monotonic() >= due:
+                raise BrokerLostError("the broker does not answer")
+            self.wait(0.5)
 
     def close(self) -> None:
         """End the connection."""
