@@ -37,7 +37,7 @@ from engine.events import (
 from engine.game import Game
 from engine.lexicon import WordList
 from engine.messages import Message, make_message, replace_values
-from engine.state import Turn, find_challengeable_turn
+from engine.state import Turn, TurnKind, find_challengeable_turn
 from engine.validation.deferred_questions import find_deferred_question, find_game_before
 from engine.validation.void_plays import restore_void_play_after_answer, withdraw_void_plays
 
@@ -244,17 +244,27 @@ def _keep_player(event: PlayerTurn, game: Game) -> tuple[Event, ...]:
 
 
 def _keep_score(event: ScoreCorrected, old: Game, new: Game, shift: _TurnShift) -> tuple[ScoreCorrected, ...]:
-    """Return a corrected score, which followed the game `old`, for its turn in `new`; leave it out for another turn.
+    """Return a corrected score, which followed the game `old`, for the same turn in `new`; leave it out without one."""
+    turn = _find_same_turn(new, shift, old.turns[event.turn])
+    return () if turn is None else (replace(event, turn=turn.number),)
 
-    It is another turn if the kind or the squares are others. A letter that was misread is no reason to leave out the
-    score: the players have entered it for the tiles that they saw. Raises `RulesError` if the turn is not clear.
+
+def _find_same_turn(game: Game, shift: _TurnShift, target: Turn) -> Turn | None:
+    """Return the turn of a game that is the turn `target` of the recorded game, or None if a late answer replaces it.
+
+    A play is the one on the same squares: players enter its score for the tiles that they see, even if a letter was
+    misread. A turn without a play has the same kind and position. If the answer makes its position unclear, the nearest
+    turn is returned; a pass then has the same player, too, because passes of other players may have been added.
     """
-    moved = shift.move(_follow_play(event, old, new))
-    before, after = (
-        (turn.kind, [square for square, _ in turn.placements])
-        for turn in (old.turns[event.turn], new.turns[moved.turn])
-    )
-    return (moved,) if before == after else ()
+    number = target.number + (shift.added if target.number >= shift.end else 0)
+    turns, is_clear = game.turns, not shift.start <= target.number < shift.end
+    if target.play is None:
+        turns = turns[number : number + 1] if is_clear else turns[shift.start : shift.end + shift.added]
+        if target.kind is TurnKind.PASS and not is_clear:
+            turns = tuple(turn for turn in turns if turn.player == target.player)
+    squares = [square for square, _ in target.placements]
+    same = (turn for turn in turns if turn.kind == target.kind and [square for square, _ in turn.placements] == squares)
+    return min(same, key=lambda turn: abs(turn.number - number), default=None)
 
 
 def _move_event(event: Event, old: Game, new: Game, shift: _TurnShift) -> Event:

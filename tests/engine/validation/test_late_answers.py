@@ -113,9 +113,7 @@ def test_late_answer_with_one_more_turn_keeps_the_corrections_of_later_turns() -
     assert words[:3] == [(0, "HORN", 14), (1, "", 0), (0, "FA.M", 30)] and words[3][:2] == (1, "BIT")
 
 
-@pytest.mark.parametrize(
-    "later", [ScoreCorrected(0, 20), TurnCorrected(1, None), TurnInserted(1, Passed(0)), SquareCorrected(97, None, 0)]
-)
+@pytest.mark.parametrize("later", [TurnCorrected(1, None), TurnInserted(1, Passed(0)), SquareCorrected(97, None, 0)])
 def test_late_answer_with_one_more_turn_is_refused_after_a_correction_of_unclear_turns(later: Event) -> None:
     game = play(defer_pass(play(new_game(), "8F HORN")), "H6 FA.M").push(later)
     with pytest.raises(RulesError, match="impossible"):
@@ -273,6 +271,50 @@ def test_late_answer_after_which_the_turn_is_another_one_drops_its_entered_score
     game = defer_lengthened(play(new_game(), "8F FARM").push(*before), "8F FARMS").push(*later)
     after = answer_deferred_question(game, 1, 2)
     assert [(turn.word, turn.score) for turn in after.turns] == [("FARMS", 20), (None, 0)]
+
+
+def defer_last_letter() -> Game:
+    """Return a game of HORN and an S of the next player, with the question whether this player has played at all."""
+    game = play(new_game(), "8F HORN", "8F ....S")
+    question = QuestionDeferred(0, "Who?", ("Anna, Ben", "only HORN"), (game.events[-2:], game.events[-2:-1]), 2)
+    return game.push(*defer_question(game, question, None))
+
+
+@pytest.mark.parametrize(
+    ("has_own_buttons", "turns"),
+    [(True, [("play", 20), ("pass", 0), ("exchange", 0)]), (False, [("play", 20), ("exchange", 0)])],
+)
+def test_late_answer_that_removes_a_turn_keeps_the_entered_score_of_the_play_before(
+    has_own_buttons: bool, turns: list[tuple[str, int]]
+) -> None:
+    game = defer_last_letter().push(Exchanged(0, 2), ScoreCorrected(0, 20))
+    after = answer_deferred_question(game, 1, 1, has_own_buttons=has_own_buttons)
+    assert [(turn.kind, turn.score) for turn in after.turns] == turns
+
+
+def test_late_answer_that_removes_a_turn_drops_its_entered_score() -> None:
+    """The pass that is added in its place is another turn."""
+    game = defer_last_letter().push(Exchanged(0, 2), ScoreCorrected(1, 20))
+    after = answer_deferred_question(game, 1, 1, has_own_buttons=True)
+    assert [(turn.kind, turn.score) for turn in after.turns] == [("play", 14), ("pass", 0), ("exchange", 0)]
+
+
+def test_late_answer_that_adds_a_turn_keeps_the_entered_score_of_the_play_before() -> None:
+    game = defer_pass(play(new_game(), "8F HORN")).push(ScoreCorrected(0, 20))
+    assert [turn.score for turn in answer_deferred_question(game, 1, 1).turns] == [20, 0]
+
+
+def test_late_answer_that_adds_a_pass_keeps_the_entered_score_of_a_pass_with_its_player() -> None:
+    game = play(new_game(players=3), "8F HORN", "8F ....S")
+    question = QuestionDeferred(0, "Who?", ("both", "Anna"), (game.events[-2:], game.events[-2:-1]), 2)
+    game = game.push(*defer_question(game, question, None)).push(Passed(2), Exchanged(0, 2), ScoreCorrected(2, -5))
+    after = answer_deferred_question(game, 1, 1, has_own_buttons=True)
+    assert [(turn.player, turn.kind, turn.score) for turn in after.turns] == [
+        (0, "play", 14),
+        (1, "pass", 0),
+        (2, "pass", -5),
+        (0, "exchange", 0),
+    ]
 
 
 @pytest.mark.parametrize("later", [ScoreCorrected(0, 50), ScoreCorrected(1, 5)])
