@@ -71,6 +71,9 @@ class Hall(Protocol):
     def count_game(self, game: int) -> None:
         """Count a game that ended before the event began by the clock of its table."""
 
+    def forget_table(self, name: str) -> None:
+        """Remove a table that is not online, until it connects again."""
+
     def set_delay(self, seconds: float) -> None:
         """Set the delay, in seconds, with which viewers see the hall."""
 
@@ -107,6 +110,7 @@ def create_blueprint(
     routes.post("/count")(pages.count_game)
     routes.post("/delay")(pages.set_delay)
     routes.post("/name")(pages.name_table)
+    routes.post("/forget")(pages.forget_table)
     routes.post("/round-<int:number>/send")(pages.send_pairings)
     routes.post("/start-clocks")(pages.start_clocks)
     return routes
@@ -274,6 +278,11 @@ class EventPages:
         if command.name.casefold() in taken_names:
             return self._refuse(texts()("hall.name_taken"))
         return self._send([(table, command)])
+
+    def forget_table(self) -> ResponseReturnValue:
+        """Remove a table that does not come back, for example because it has a new name."""
+        self.hall.forget_table(request.form.get("table", ""))
+        return accept(EVENT_PATH)
 
     def send_pairings(self, number: int) -> ResponseReturnValue:
         """Send each pairing of a round to its table, as the players of the next game."""

@@ -203,6 +203,7 @@ class HallState:
     - `late_results`: results of games that arrived in this event, but ended before it according to the table's clock.
       They do not count, unless the director counts them.
     - `counted`: ids of the games that count whatever the clock of their table says.
+    - `forgotten`: names of tables that are not shown until they connect again.
     - `is_connected`: True while the hall is connected to the broker.
     """
 
@@ -218,6 +219,7 @@ class HallState:
     games_since: float = 0.0
     late_results: tuple[Result, ...] = ()
     counted: frozenset[int] = frozenset()
+    forgotten: frozenset[str] = frozenset()
     is_connected: bool = False
 
     def find_title(self, name: str) -> str:

@@ -38,6 +38,16 @@ def apply_table_state(hall: HallState, state: TableState, arrived: float) -> Hal
     return _replace_table(hall, replace(hall.find_table(state.table), state=state, arrived=arrived))
 
 
+def apply_forgotten_table(hall: HallState, name: str) -> HallState:
+    """Return the hall without a table until it connects again; its results stay. A table that is online is kept."""
+    table = hall.tables.get(name)
+    if table is None or table.is_online:
+        return hall
+    tables = MappingProxyType({key: one for key, one in hall.tables.items() if key != name})
+    revision = hall.revision + 1
+    return replace(hall, revision=revision, tables=tables, names_revision=revision, forgotten=hall.forgotten | {name})
+
+
 def apply_connection(hall: HallState, *, is_connected: bool) -> HallState:
     """Return the hall after the connection to the broker was made or lost."""
     return replace(hall, revision=hall.revision + 1, is_connected=is_connected)

@@ -45,6 +45,12 @@ class BadMessageError(TilekeeperError):
     """Error for a message that no table can have sent; the text gives the reason."""
 
 
+def is_deletion(topic: str, payload: bytes) -> bool:
+    """Return True if a message without contents has deleted the message of a table that the broker kept."""
+    match = _TOPIC.fullmatch(topic)
+    return not payload and match is not None and match["kind"] in ("status", "state", "log")
+
+
 def decode_message(topic: str, payload: bytes) -> HallMessage:
     """Decode a table's message from `payload`; the topic determines the type. Raises `BadMessageError`."""
     match = _TOPIC.fullmatch(topic)

@@ -9,6 +9,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,6 +43,7 @@ from device.hall.receiving.hall_updates import (
     apply_answer,
     apply_connection,
     apply_counted_game,
+    apply_forgotten_table,
     apply_game,
     apply_new_event,
     apply_orders,
@@ -51,11 +53,11 @@ from device.hall.receiving.hall_updates import (
     apply_status,
     apply_table_state,
 )
-from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message
+from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message, is_deletion
 from device.hall.receiving.pairings import check_pairings, parse_pairings
 from device.hall.receiving.received_games import MissingEventsError, OtherTableError, ReceivedGame, TableFullError
 from device.hall.receiving.results import Result
-from device.hall.receiving.saved_state import PAIRINGS_NOTE, load_state
+from device.hall.receiving.saved_state import PAIRINGS_NOTE, load_state, save_forgotten
 from device.settings import HallSettings
 from device.storage.errors import StoreError
 from device.storage.stored_game import StoredEvent
@@ -131,6 +133,9 @@ class HallReceiver(BrokerTask):
 
     def receive(self, topic: str, payload: bytes, is_retained: bool) -> None:
         """Apply a message to the state; an invalid message is only reported as a problem. Raises `StoreError`."""
+        if is_deletion(topic, payload):
+            self.forget_table(topic.split("/")[-2])
+            return
         try:
             message = decode_message(topic, payload)
             with self._lock:
@@ -196,6 +201,14 @@ class HallReceiver(BrokerTask):
             self.games.delete_result(result)
             self.state = apply_results(self.state, [one for one in self.state.results if one != result])
 
+    def forget_table(self, name: str) -> None:
+        """Remove a table that is not online from the state, until it connects again. Raises `StoreError`."""
+        with self._lock:
+            state = apply_forgotten_table(self.state, name)
+            if state is not self.state:
+                save_forgotten(self.games, state.forgotten)
+                self.state = state
+
     def _find_last_entry(self) -> float:
         """Return the time at which the event began, or at which the last result was entered, if that is later."""
         entered = (one.ended for one in self.state.results if not one.game)
@@ -239,6 +252,13 @@ class HallReceiver(BrokerTask):
             connection.publish([order], partial(self._note_problem, order.topic))
 
     def _apply(self, message: HallMessage, is_retained: bool) -> HallState:
+        if message.table in self.state.forgotten:
+            is_old = is_retained and not (isinstance(message, TableStatus) and message.online)
+            if is_old:  # the broker has kept it from the time before
+                return self.state
+            forgotten = self.state.forgotten - {message.table}
+            save_forgotten(self.games, forgotten)
+            self.state = replace(self.state, forgotten=forgotten)
         match message:
             case TableStatus(table=table, online=online):
                 return apply_status(self.state, table, is_online=online)

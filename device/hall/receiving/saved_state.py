@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import filterfalse
 
@@ -12,6 +13,7 @@ from device.hall.receiving.pairings import PairingsError, parse_pairings
 from device.hall.receiving.received_games import ReceivedGames
 
 PAIRINGS_NOTE = "pairings"
+_FORGOTTEN_NOTE = "forgotten"
 
 
 def load_state(games: ReceivedGames) -> HallState:
@@ -19,7 +21,8 @@ def load_state(games: ReceivedGames) -> HallState:
     newest = {game.table: game for game in games.list_games()}
     limits = read_limits(games)
     earlier, counted = frozenset(limits.earlier), frozenset(limits.counted)
-    state = HallState(earlier=earlier, games_since=limits.games_since, counted=counted)
+    forgotten = frozenset[str](json.loads(games.read_note(_FORGOTTEN_NOTE) or "[]"))
+    state = HallState(earlier=earlier, games_since=limits.games_since, counted=counted, forgotten=forgotten)
     saved = games.list_results()
     entered = [one for one in saved if not one.game and one.ended > limits.begun]
     played = [one for one in saved if one.game and one.game not in earlier]
@@ -30,10 +33,16 @@ def load_state(games: ReceivedGames) -> HallState:
         state = apply_pairings(state, parse_pairings(text, allows_short_byes=True))
     except PairingsError as error:  # earlier versions accepted other texts
         state = apply_problem(state, str(error))
-    for game in newest.values():
-        state = apply_game(state, game, games.read_events(game.id))
+    for name, game in newest.items():
+        if name not in forgotten:
+            state = apply_game(state, game, games.read_events(game.id))
     _save_newest_results(games, state)
     return state
+
+
+def save_forgotten(games: ReceivedGames, forgotten: frozenset[str]) -> None:
+    """Save the names of the forgotten tables. Raises `StoreError`."""
+    games.save_note(_FORGOTTEN_NOTE, json.dumps(sorted(forgotten)))
 
 
 def _save_newest_results(games: ReceivedGames, state: HallState) -> None:

@@ -15,6 +15,7 @@ from device.hall.receiving.hall_state import HallState
 from device.hall.receiving.hall_updates import (
     apply_connection,
     apply_counted_game,
+    apply_forgotten_table,
     apply_game,
     apply_new_event,
     apply_pairings,
@@ -101,6 +102,9 @@ class ShownHall:
 
     def count_game(self, game: int) -> None:
         self.state = apply_counted_game(self.state, game)
+
+    def forget_table(self, name: str) -> None:
+        self.state = apply_forgotten_table(self.state, name)
 
     def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
         found = [one for one in commands if one[0] in self.state.tables]

@@ -16,7 +16,7 @@ from msgspec.structs import replace as replace_struct
 from device.hall.director import OfferPairing, SetTableName, StartClock
 from device.hall.messages import OrderAnswer
 from device.hall.receiving.hall_state import OrderStatus, SentOrder
-from device.hall.receiving.hall_updates import apply_answer, apply_game, apply_orders, apply_table_state
+from device.hall.receiving.hall_updates import apply_answer, apply_game, apply_orders, apply_status, apply_table_state
 from device.hall.receiving.receiver import HallReceiver
 from device.hall.receiving.saved_state import load_state
 from device.settings import HallSettings
@@ -327,6 +327,16 @@ def test_answers_are_live_for_the_director_only(hall: ShownHall, director: Flask
     assert "orders" not in client.get("/event/live/state").json["parts"]
 
 
+def test_director_forgets_a_table(hall: ShownHall, director: FlaskClient) -> None:
+    assert "Forget this table" not in director.get("/event").text
+    hall.state = apply_status(hall.state, "Table 2", is_online=False)
+    hall.look()
+    assert "Forget this table" in director.get("/event").text
+    for name in ("Table 2", "Table 10"):
+        assert post(director, "/event/forget", table=name) == 303
+    assert list(hall.state.tables) == ["Table 10"], "a table that is online stays"
+
+
 def test_clocks_are_started_where_the_game_is_paused(hall: ShownHall, director: FlaskClient) -> None:
     assert post(director, "/event/start-clocks") == 409
     hall.state = apply_table_state(hall.state, state_of("Table 10", 2, "paused"), 0.0)
@@ -402,7 +412,7 @@ def test_director_is_told_that_the_disk_is_full(
 
 def test_viewers_change_nothing(client: FlaskClient) -> None:
     assert "<form" not in client.get("/event").text
-    for path in ("pairings", "new", "result", "delay", "name", "round-1/send", "start-clocks", "count"):
+    for path in ("pairings", "new", "result", "delay", "name", "round-1/send", "start-clocks", "count", "forget"):
         assert client.post(f"/event/{path}", data={"pairings": "1,1,A,B"}).status_code == 403
 
 

@@ -218,7 +218,7 @@ def receive_for_ever(path: Path, settings: HallSettings) -> None:
         threading.Event().wait()
 
 
-@pytest.mark.parametrize("payload", [b"", b"\xff\xfe", b"{", b"[" * 200_000, b'{"table":"8","online":"yes"}', b"null"])
+@pytest.mark.parametrize("payload", [b" ", b"\xff\xfe", b"{", b"[" * 200_000, b'{"table":"8","online":"yes"}', b"null"])
 def test_malformed_payload_is_reported_and_harmless(
     playing: TableSession, broker: Broker, path: Path, payload: bytes
 ) -> None:

@@ -272,6 +272,39 @@ def test_retained_game_does_not_count_in_a_new_hall(tmp_path: Path) -> None:
         assert [result.game for result in hall.state.results] == [2]
 
 
+def send_status(hall: HallReceiver, *, is_online: bool, is_retained: bool) -> None:
+    """Let table 7 or the broker send the status of table 7."""
+    message = make_status_message("7", online=is_online)
+    hall.receive(message.topic, message.payload, is_retained)
+
+
+def test_table_is_forgotten_until_it_connects_again(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        send_ended_game(hall, 1)
+        send_status(hall, is_online=False, is_retained=False)
+        hall.forget_table("7")
+        assert not hall.state.tables
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        send_status(hall, is_online=False, is_retained=True)
+        assert not hall.state.tables and len(hall.state.results) == 1
+        send_status(hall, is_online=True, is_retained=True)
+        assert list(hall.state.tables) == ["7"]
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        assert list(hall.state.tables) == ["7"]
+
+
+@pytest.mark.parametrize("is_online", [False, True])
+def test_table_whose_retained_messages_are_deleted_is_forgotten_unless_it_is_online(
+    tmp_path: Path, is_online: bool
+) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        send_ended_game(hall, 1)
+        send_status(hall, is_online=is_online, is_retained=False)
+        for kind in ("status", "state", "log"):
+            hall.receive(f"tilekeeper/v1/7/{kind}", b"", False)
+        assert (list(hall.state.tables), hall.state.problems) == (["7"] if is_online else [], ())
+
+
 def send_ended_game(
     hall: HallReceiver, game: int, table: str = "7", rack: str = "A", ended: float | None = None
 ) -> None:
