@@ -46,7 +46,8 @@ class StartRecord:
 
     The count of a part is increased before the part is built and reset afterwards, so a crash in between counts as a
     failure. Crashes after all parts have been built have counts of their own. The file is not synced to disk: it is for
-    crashes of the program, not for power cuts.
+    crashes of the program, not for power cuts. After the machine was started again, counts of the parts that were being
+    built begin again, because a power cut may have ended the starts before.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -66,8 +67,13 @@ class StartRecord:
         with suppress(OSError, ValueError):
             if path:
                 self._failures = msgspec.json.decode(path.read_bytes(), type=dict[str, int])
+        boot = _read_boot_number()
+        is_same_boot = self._failures.get(_BOOT, 0) == boot
+        if not is_same_boot:
+            kept = {key: count for key, count in self._failures.items() if key == _SERVICE or key.startswith(_CRASH)}
+            self._failures = {**kept, _BOOT: boot}
         if path and self._failures.get(_SERVICE):
-            self._count_crash(path.with_suffix(".crash"))
+            self._count_crash(path.with_suffix(".crash"), is_same_boot=is_same_boot)
 
     def build(self, part: str, build: Callable[[], Built], build_without: Callable[[], Built]) -> Built:
         """Return `build()`, or `build_without()` if the last `MAX_FAILURES` starts of the part have failed.
@@ -89,7 +95,6 @@ class StartRecord:
         for part in self._left_out:
             self._save(part, MAX_FAILURES - 1 if self._failures.get(part) else 0)
         if self._path:
-            self._save(_BOOT, _read_boot_number())
             self._save(_SERVICE, 1)
             with suppress(OSError):
                 self._crash_report = self._path.with_suffix(".crash").open("w", encoding="utf-8")
@@ -108,17 +113,17 @@ class StartRecord:
             faulthandler.disable()
             self._crash_report.close()
 
-    def _count_crash(self, report: Path) -> None:
+    def _count_crash(self, report: Path, *, is_same_boot: bool) -> None:
         """Count a crash of the last run of the service, unless the run ended with a power cut.
 
-        `report` is the crash report. If the machine was started again after the run, a power cut is assumed.
+        `report` is the crash report. If the machine was started again after the run (`is_same_boot` is False), a power
+        cut is assumed.
         """
         text = ""
         with suppress(OSError):
             text = report.read_text(encoding="utf-8", errors="replace")
-        is_crash = self._failures.get(_BOOT) == _read_boot_number()
         self._save(_SERVICE, 0)
-        if is_crash:
+        if is_same_boot:
             _log.error("the program crashed in its first minute\n%s", text)
             part = find_crashed_part(text)
             for name in [part] if part else HARDWARE_PARTS:

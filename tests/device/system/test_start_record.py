@@ -31,6 +31,12 @@ def test_part_that_failed_three_starts_is_left_out(tmp_path: Path) -> None:
     assert record.build("panel", lambda: "panel", lambda: "without") == "panel"
 
 
+def test_power_cuts_during_starts_do_not_leave_out_a_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for boot in range(1, MAX_FAILURES + 2):
+        monkeypatch.setattr("device.system.start_record._read_boot_number", lambda boot=boot: boot)
+        fail_starts(tmp_path / "starts.json", 1)  # never left out
+
+
 def test_record_waits_for_no_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
     monkeypatch.setattr(os, "fsync", synced.append)
