@@ -68,6 +68,8 @@ AUTO_CHOICES = ("off", "propose", "end")
 AUTO_RANGE_S = (3, 120)
 """Smallest and largest allowed value of `TableSettings.auto_seconds`, the time without motion that ends a turn, in
 seconds. The smallest value is three, because many players pause for up to three seconds while they place tiles."""
+RULE_SETTINGS = {"preset": "rules", "challenge": "challenge", "minutes": "clock"}
+"""The settings of `[game]` for one rule each, by field of `device.session.rule_choices`."""
 _CHALLENGES = ("", *RULE_CHOICES["challenge"].values)
 _PORT = Meta(extra={"range": (1, MAX_PORT)})
 
@@ -111,8 +113,8 @@ class GameSettings(_Section, frozen=True):
     @property
     def rule_options(self) -> tuple[str, ...]:
         """The chosen rules as a list of options, in the format of `RuleChoice.parse`."""
-        chosen = (("preset", self.rules), ("challenge", self.challenge), ("minutes", str(self.clock)))
-        return (*self.more_rules, *(f"{field}={value}" for field, value in chosen if value))
+        chosen = {field: str(getattr(self, name)) for field, name in RULE_SETTINGS.items()}
+        return (*self.more_rules, *(f"{field}={value}" for field, value in chosen.items() if value))
 
 
 class CameraSettings(_Section, frozen=True):
@@ -330,7 +332,7 @@ def _check_rules(game: GameSettings) -> None:
         rules = make_rules(RuleChoice.parse(game.rule_options))
         rules.finish_lines(len(game.players))
     except NewGameError as error:
-        key = {"preset": "rules", "challenge": "challenge", "minutes": "clock"}.get(error.field, "more_rules")
+        key = RULE_SETTINGS.get(error.field, "more_rules")
         raise InvalidSettingError(("game", key), describe_choice(error)) from None
     except RulesError as error:
         raise InvalidSettingError(("game", "more_rules"), str(error)) from None
@@ -350,7 +352,7 @@ def _check_values(section: str, settings: _Section) -> None:
 
 
 def _check_page(page: PageSettings) -> None:
-    """Raise `InvalidSettingError` for an invalid address, certificate or Wi-Fi."""
+    """Raise `InvalidSettingError` for an invalid address, port, certificate or Wi-Fi."""
     if not _HOST_PATTERN.fullmatch(page.host):
         raise InvalidSettingError(("page", "host"), get_text("setting-host", repr(page.host)))
     if bool(page.certificate) != bool(page.key):

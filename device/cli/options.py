@@ -24,6 +24,7 @@ from device.session.rule_choices import (
     make_rules,
 )
 from device.settings import (
+    RULE_SETTINGS,
     SERVICE_DATA_FOLDER,
     GameSettings,
     Settings,
@@ -102,17 +103,23 @@ def add_rule_options(parser: argparse.ArgumentParser) -> None:
 
 
 def merge_game_settings(args: argparse.Namespace, defaults: GameSettings | None = None) -> GameSettings:
-    """Return the game settings from the command line; for missing options, use `defaults`. Raises `UserError`."""
+    """Return the game settings from the command line; for missing options, use `defaults`. Raises `UserError`.
+
+    A rule in `--rule` replaces the setting for the same rule in `defaults`.
+    """
     defaults = defaults or GameSettings()
+    rules = tuple(getattr(args, "rule", None) or ())
+    given = {rule.partition("=")[0].strip() for rule in rules}
+    replaced = {name: "" for field, name in RULE_SETTINGS.items() if field in given}
     plain = {name: getattr(args, name, None) for name in ("tiles", "lexicon", "layout", "rules", "challenge", "clock")}
     players = defaults.players if args.players is None else _parse_names(args.players)
     first = getattr(args, "first", None)
     return msgspec.structs.replace(
         defaults,
         players=players,
-        more_rules=(*defaults.more_rules, *(getattr(args, "rule", None) or ())),
+        more_rules=(*defaults.more_rules, *rules),
         first=first if first is not None else defaults.first if defaults.first in (DRAW, *players) else "",
-        **{name: value for name, value in plain.items() if value is not None},
+        **(replaced | {name: value for name, value in plain.items() if value is not None}),
     )
 
 
@@ -155,7 +162,7 @@ def _make_rules(game: GameSettings) -> Rules:
         rules = make_rules(replace(choice, values={**choice.values, **lexicon}))
         rules.finish_lines(len(game.players))
     except NewGameError as error:
-        option = {"preset": "--rules", "challenge": "--challenge", "minutes": "--clock"}.get(error.field, "--rule")
+        option = f"--{RULE_SETTINGS.get(error.field, 'rule')}"
         raise UserError(f"{option}: {describe_choice(error)}") from None
     except RulesError as error:
         raise UserError(f"--rule: {error}") from None

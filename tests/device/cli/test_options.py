@@ -62,12 +62,15 @@ def test_only_a_chosen_word_list_decides_challenges(tmp_path: Path) -> None:
     assert prepare_game(GameSettings(lexicon=str(words)))[0].rules.list_decides
 
 
-def prepare(*words: str, players: tuple[str, ...] = ("Anna", "Ben")) -> GameStarted:
+def prepare(
+    *words: str, players: tuple[str, ...] = ("Anna", "Ben"), settings: GameSettings | None = None
+) -> GameStarted:
     """Return the start of the game that the options of `tilekeeper run` ask for."""
     parser = argparse.ArgumentParser()
     add_game_options(parser, players_needed=False)
     add_rule_options(parser)
-    return prepare_game(merge_game_settings(parser.parse_args(["--players", ",".join(players), *words])))[0]
+    args = parser.parse_args(["--players", ",".join(players), *words])
+    return prepare_game(merge_game_settings(args, settings))[0]
 
 
 def test_rules_challenge_and_clock_are_chosen_on_the_command_line() -> None:
@@ -91,6 +94,25 @@ def test_variations_and_levels_are_chosen_on_the_command_line() -> None:
     rules = prepare("--rule", "variations=recycle,retake_blanks", "--rule", "levels=beginner,expert").rules
     assert rules.recycle and rules.retake_blanks and not rules.rearrange
     assert rules.finish_lines(2) == (70, 200)
+
+
+@pytest.mark.parametrize(
+    ("rule", "field", "value"),
+    [
+        ("challenge=void", "challenge", ChallengeRule.VOID),
+        ("minutes=10", "clock_seconds", 600),
+        ("preset=tournament", "exchange_minimum_bag", 7),
+    ],
+)
+def test_rule_of_the_command_line_wins_over_the_settings(rule: str, field: str, value: object) -> None:
+    settings = GameSettings(rules="classic-2008", challenge="points", clock=25)
+    assert getattr(prepare("--rule", rule, settings=settings).rules, field) == value
+
+
+def test_option_of_a_rule_wins_over_more_rules_of_the_settings() -> None:
+    settings = GameSettings(more_rules=("challenge=points", "minutes=25"))
+    rules = prepare("--challenge", "single", "--clock", "10", settings=settings).rules
+    assert (rules.challenge, rules.clock_seconds) == (ChallengeRule.SINGLE, 600)
 
 
 def test_command_line_and_page_choose_the_same_rules() -> None:
