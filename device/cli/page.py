@@ -35,6 +35,10 @@ def check_page_address(page: PageSettings) -> None:
     """Raise `UserError` or `OSError` if the page cannot have its address and port."""
     from web.security.server import PortInUseError, create_listening_socket
 
+    if page.port == page.secure_port:  # --port may be the port of https in the settings
+        raise UserError(
+            f"Port {page.port} is for https (page.secure_port in the settings). Choose another with --port."
+        )
     try:
         create_listening_socket(page.host, page.port).close()
     except PortInUseError as error:

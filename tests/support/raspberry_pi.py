@@ -16,6 +16,7 @@ from device.doctor import Finding, Report, Severity
 from device.doctor.system import GpioLine, System
 from device.settings_document import read_default_text
 from device.storage.store import GameStore
+from tests.support.ports import find_free_port
 
 SERVICE = Path(__file__).parents[2] / "systemd" / "tilekeeper.service"
 GROUPS = ("video", "render", "gpio", "i2c", "spi")
@@ -73,7 +74,8 @@ class RaspberryPi(System):
             self.write(name, text)
         self.write("/etc/group", "".join(f"{name}:x:{os.getgid()}:tilekeeper\n" for name in GROUPS))
         self.write("/etc/systemd/system/tilekeeper.service", SERVICE.read_text(encoding="utf-8"))
-        text = read_default_text().replace("port = 8080", f"port = {port}").replace("port = 8443", f"port = {port}")
+        text = read_default_text().replace("port = 8080", f"port = {port}")
+        text = text.replace("port = 8443", f"port = {find_free_port()}")
         self.write("/etc/tilekeeper/settings.toml", text)
         for name in DEVICES:
             self.write(f"/dev/{name}", "").chmod(0o660)
