@@ -11,7 +11,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from device.doctor.finding import Finding, Subject
-from device.doctor.program import REINSTALL, SERVICE_UNITS, SERVICE_USER, find_service_account, is_service_installed
+from device.doctor.program import (
+    SERVICE_UNITS,
+    SERVICE_USER,
+    find_reinstall_remedy,
+    find_service_account,
+    is_service_installed,
+)
 from device.doctor.system import System, can_write
 from device.settings import SERVICE_DATA_FOLDER, Settings
 
@@ -46,7 +52,7 @@ def check_games(system: System, settings: Settings) -> Iterator[Finding]:
     yield from _check_file_system(system, subject, folder)
     yield from _check_free_space(system, subject, folder)
     if _can_open(path):
-        yield from _check_store(subject, path / "games.db", folder / "games.db")
+        yield from _check_store(system, subject, folder / "games.db")
     else:
         yield subject.note(f"{folder} cannot be opened", "sudo tilekeeper doctor")
 
@@ -115,13 +121,14 @@ def find_data_folder(system: System, settings: Settings) -> Path:
     return SERVICE_DATA_FOLDER if is_service_installed(system) else Path.home() / ".local" / "share" / "tilekeeper"
 
 
-def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]:
+def _check_store(system: System, subject: Subject, shown: Path) -> Iterator[Finding]:
     """Check the database file. If a running table may have it open, only its header is read.
 
-    `path` is the file to read, and `shown` its path on the examined machine, for messages.
+    `shown` is the path of the file on the examined machine, as in messages.
     """
     from device.storage.schema import STORE_SCHEMA
 
+    path = system.path(shown)
     recover = "sudo systemctl restart tilekeeper: the table keeps the file, and recovers the games that can be read"
     quoted = shlex.quote(str(shown))
     aside = f"sudo systemctl stop tilekeeper; sudo mv {quoted} {quoted}.damaged; sudo systemctl start tilekeeper"
@@ -143,7 +150,7 @@ def _check_store(subject: Subject, path: Path, shown: Path) -> Iterator[Finding]
         return
     (version,) = struct.unpack(">I", head[60:64])  # https://www.sqlite.org/fileformat2.html#the_database_header
     if version > STORE_SCHEMA.version:
-        yield subject.fault(f"{shown} was written by a newer Tilekeeper", REINSTALL)
+        yield subject.fault(f"{shown} was written by a newer Tilekeeper", find_reinstall_remedy(system))
     elif path.with_name(path.name + "-wal").exists():
         yield subject.good(f"{shown} is in use, or was not closed (the next start repairs that)")
     else:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from device.doctor.finding import Finding, Subject
-from device.doctor.program import find_read_problem
+from device.doctor.program import find_read_problem, find_reinstall_remedy
 from device.doctor.system import System
 from device.settings import HallSettings, Settings
 
@@ -18,7 +18,7 @@ def check_hall(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.good("not in use")
         return
     if not system.has_module("paho"):
-        yield subject.warning("paho-mqtt is not installed: nothing is published", "sudo ./systemd/install.sh")
+        yield subject.warning("paho-mqtt is not installed: nothing is published", find_reinstall_remedy(system))
         return
     for file in filter(None, (hall.ca, hall.password_file)):
         if problem := find_read_problem(system, file):

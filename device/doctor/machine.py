@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 
 from device.doctor.finding import Finding, Subject
-from device.doctor.program import REINSTALL, is_service_installed
+from device.doctor.program import find_reinstall_remedy, is_service_installed
 from device.doctor.system import System
 from device.settings import Settings
 
@@ -127,7 +127,7 @@ def check_service(system: System, settings: Settings) -> Iterator[Finding]:
     """Check that the systemd service is enabled and running, and report the problems that the running table shows."""
     subject = Subject("service")
     if not is_service_installed(system):
-        yield subject.note("not installed: the table does not start automatically", REINSTALL)
+        yield subject.note("not installed: the table does not start automatically", find_reinstall_remedy(system))
         yield from _find_problems(system, settings, "restart the table")
         return
     enabled = system.run("systemctl", "is-enabled", "tilekeeper.service")

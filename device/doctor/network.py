@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from device.doctor.finding import Finding, Subject
 from device.doctor.machine import read_service_state
-from device.doctor.program import SERVICE_UNITS, is_service_installed
+from device.doctor.program import SERVICE_UNITS, is_package_installed, is_service_installed
 from device.doctor.system import System
 from device.settings import Settings
 from device.system.hotspot import HOTSPOT_CONNECTION, HotspotError, read_hotspot
@@ -49,7 +49,7 @@ def _is_wifi_blocked(system: System) -> bool:
     return False
 
 
-def check_hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
+def check_hotspot(system: System, settings: Settings) -> Iterator[Finding]:
     """Check that the table's own hotspot, for places without a known Wi-Fi, is set up."""
     subject = Subject("own wi-fi")
     if not system.glob("/sys/class/net/*/wireless"):
@@ -58,23 +58,33 @@ def check_hotspot(system: System, _settings: Settings) -> Iterator[Finding]:
     if file.exists() and not os.access(file, os.R_OK):
         yield subject.note("its name and password cannot be read", "sudo tilekeeper doctor")
         return
+    remedy = _find_hotspot_remedy(system, settings.page.port)
     try:
         hotspot = read_hotspot(file)
     except HotspotError as error:
-        yield subject.warning(str(error), "sudo rm /etc/tilekeeper/hotspot.toml, then sudo ./systemd/install.sh")
+        yield subject.warning(str(error), f"sudo rm /etc/tilekeeper/hotspot.toml, then {remedy}")
         return
     if hotspot is None:
-        yield subject.note(
-            "none is set up: away from home, phones cannot reach the table", "sudo ./systemd/install.sh --hotspot"
-        )
+        yield subject.note("none is set up: away from home, phones cannot reach the table", remedy)
     elif (known := _list_connections(system)) and HOTSPOT_CONNECTION not in known:
         yield subject.warning(
             f"NetworkManager no longer has the connection {HOTSPOT_CONNECTION}: away from home, phones cannot reach "
             "the table",
-            "sudo rm /etc/tilekeeper/hotspot.toml, then sudo ./systemd/install.sh --hotspot",
+            f"sudo rm /etc/tilekeeper/hotspot.toml, then {remedy}",
         )
     else:
         yield subject.good(f"{hotspot.name}, used if no known network is in range")
+
+
+def _find_hotspot_remedy(system: System, port: int) -> str:
+    """Return the action that makes the table's own hotspot; `port` is that of the page."""
+    if is_package_installed(system):
+        return (
+            "sudo apt install network-manager dnsmasq-base nftables iw && "
+            f'sudo /opt/tilekeeper/make-hotspot.sh "" {port} && sudo nmcli connection reload && '
+            "sudo systemctl restart tilekeeper"
+        )
+    return "sudo ./systemd/install.sh --hotspot in the folder of Tilekeeper"
 
 
 def _list_connections(system: System) -> tuple[str, ...]:

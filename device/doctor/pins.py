@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from device.doctor.finding import Finding, Subject
 from device.doctor.machine import read_service_state
-from device.doctor.program import REINSTALL, SERVICE_USER, check_access, find_service_account, is_service_installed
+from device.doctor.program import (
+    SERVICE_USER,
+    check_access,
+    find_reinstall_remedy,
+    find_service_account,
+    is_service_installed,
+)
 from device.doctor.system import System, can_write
 from device.panel.gpio import GpioUnavailableError, find_header_chip
 from device.settings import Settings
@@ -18,6 +24,9 @@ _BUSES = {
     "digits": ("/dev/spidev0.*", "spi", "sudo raspi-config nonint do_spi 0 && sudo reboot"),
 }
 """For each kind of display: device file of its bus, group with access to the file, and command that enables the bus."""
+_CREATE_USER = "sudo systemd-sysusers tilekeeper.conf"
+"""Command that creates the service's user and its groups. The file is in `/etc/sysusers.d`, or, as a part of the Debian
+package, in `/usr/lib/sysusers.d`; systemd-sysusers searches both folders for its name."""
 
 
 def check_pins(system: System, settings: Settings) -> Iterator[Finding]:
@@ -61,7 +70,7 @@ def check_displays(system: System, settings: Settings) -> Iterator[Finding]:
     if not settings.panel.use or not settings.panel.displays:
         return
     if not system.has_module("luma"):
-        yield subject.warning("luma is not installed, but displays need it", REINSTALL)
+        yield subject.warning("luma is not installed, but displays need it", find_reinstall_remedy(system))
         return
     for kind in sorted({spec.partition(":")[0] for spec in settings.panel.displays}):
         bus, group, remedy = _BUSES[kind]
@@ -87,13 +96,13 @@ def check_groups(system: System, _settings: Settings) -> Iterator[Finding]:
     if account is None:
         yield subject.fault(
             f"there is no user {SERVICE_USER}",
-            "sudo systemd-sysusers /etc/sysusers.d/tilekeeper.conf && sudo systemctl restart tilekeeper",
+            f"{_CREATE_USER} && sudo systemctl restart tilekeeper",
         )
         return
     missing = [name for name in ("video", "gpio", "i2c", "spi", "render") if name not in account.groups]
     if missing:
         existing = [name for name in missing if name in system.read_group_names()]
-        create_groups = "" if existing == missing else "sudo systemd-sysusers /etc/sysusers.d/tilekeeper.conf && "
+        create_groups = "" if existing == missing else f"{_CREATE_USER} && "
         yield subject.fault(
             f"{SERVICE_USER} is not in the group{'' if len(missing) == 1 else 's'} {', '.join(missing)}",
             f"{create_groups}sudo usermod -aG {','.join(missing)} {SERVICE_USER} && sudo systemctl restart tilekeeper",

@@ -20,7 +20,6 @@ from device.settings import (
 from device.storage.lexicons import find_cache_folder
 from device.system.new_version import find_installed_version, find_newer_version
 
-REINSTALL = "sudo ./systemd/install.sh in the folder of Tilekeeper"
 REQUIRED_MODULES = {
     "numpy": "numpy",
     "cv2": "opencv-python-headless",
@@ -38,7 +37,9 @@ REQUIRED_MODULES = {
 }
 """Modules that the program requires, each with the distribution (PyPI name) that contains it."""
 SERVICE_USER = "tilekeeper"
-SERVICE_UNITS = ("/etc/systemd/system/tilekeeper.service", "/usr/lib/systemd/system/tilekeeper.service")
+PACKAGE_UNIT = "/usr/lib/systemd/system/tilekeeper.service"
+"""Path of the systemd unit that the Debian package installs, which the card image has, too."""
+SERVICE_UNITS = ("/etc/systemd/system/tilekeeper.service", PACKAGE_UNIT)
 """Paths of the systemd unit as installed by `install.sh` and by the Debian package."""
 PRIVATE_FOLDERS = ("/home", "/root", "/run/user")
 """Folders that the service does not see (`ProtectHome=` in the unit)."""
@@ -61,22 +62,22 @@ def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Setti
         return Settings(), subject.fault(str(error), f"sudo nano {path}")
 
 
-def check_libraries(_system: System, _settings: Settings) -> Iterator[Finding]:
+def check_libraries(system: System, _settings: Settings) -> Iterator[Finding]:
     """Check that all required libraries can be imported: an installed library may fail to load."""
     subject = Subject("libraries")
-    faults = [*_find_broken_libraries(subject)]
+    faults = [*_find_broken_libraries(subject, find_reinstall_remedy(system))]
     yield from faults or [subject.good("all are installed")]
 
 
-def _find_broken_libraries(subject: Subject) -> Iterator[Finding]:
+def _find_broken_libraries(subject: Subject, remedy: str) -> Iterator[Finding]:
     for module, distribution in REQUIRED_MODULES.items():
         try:
             importlib.import_module(module)
         except (ImportError, OSError) as error:
-            yield subject.fault(f"{distribution} cannot be loaded: {' '.join(str(error).split())}", REINSTALL)
+            yield subject.fault(f"{distribution} cannot be loaded: {' '.join(str(error).split())}", remedy)
 
 
-def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
+def check_networks(system: System, settings: Settings) -> Iterator[Finding]:
     """Check that the neural networks can be loaded and can read all letters of the tile set."""
     from engine.tiles import load_tile_set
     from vision.detection.locator import BoardLocator
@@ -90,7 +91,7 @@ def check_networks(_system: System, settings: Settings) -> Iterator[Finding]:
         SquareNet()
         unknown = LetterNet().unsupported_tiles(load_tile_set(settings.game.tiles).letters)
     except ModelError as error:
-        yield subject.fault(str(error), REINSTALL)
+        yield subject.fault(str(error), find_reinstall_remedy(system))
         return
     if unknown:
         yield subject.warning(
@@ -146,6 +147,18 @@ def check_update(system: System, settings: Settings) -> Iterator[Finding]:
 def is_service_installed(system: System) -> bool:
     """Return True if the unit of the service is installed."""
     return any(system.path(unit).exists() for unit in SERVICE_UNITS)
+
+
+def is_package_installed(system: System) -> bool:
+    """Return True if the program was installed by the Debian package, beside which `install.sh` refuses to install."""
+    return system.path(PACKAGE_UNIT).exists()
+
+
+def find_reinstall_remedy(system: System) -> str:
+    """Return the action that installs the program again, in the way in which it was installed."""
+    if is_package_installed(system):
+        return "sudo apt install --reinstall ./tilekeeper_*.deb in the folder of the newest Debian package"
+    return "sudo ./systemd/install.sh in the folder of Tilekeeper"
 
 
 def find_service_account(system: System) -> UserAccount | None:

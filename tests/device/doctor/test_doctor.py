@@ -18,7 +18,7 @@ from device.cameras import AbsentCamera, CameraError, Frame, Image
 from device.cli import main
 from device.doctor import Severity, System, examine
 from device.doctor.network import check_secure_port
-from device.doctor.program import REQUIRED_MODULES
+from device.doctor.program import PACKAGE_UNIT, REQUIRED_MODULES
 from device.session.messages import Notice, Trouble
 from device.settings import load_settings
 from device.storage.store import GameStore
@@ -174,6 +174,41 @@ def test_a_camera_that_gives_no_picture_is_a_fault(pi: RaspberryPi, monkeypatch:
 
     monkeypatch.setattr(pi, "take_picture", lost)
     assert find_findings(examine(pi), "camera", Severity.FAULT)
+
+
+@pytest.fixture
+def package_pi(pi: RaspberryPi) -> RaspberryPi:
+    """A Raspberry Pi on which the Debian package was installed."""
+    unit = pi.path(PACKAGE_UNIT)
+    unit.parent.mkdir(parents=True)
+    pi.path("/etc/systemd/system/tilekeeper.service").rename(unit)
+    return pi
+
+
+def test_libraries_of_the_debian_package_are_restored_by_the_package(package_pi: RaspberryPi) -> None:
+    package_pi.change("/etc/tilekeeper/settings.toml", "displays = []", 'displays = ["oled:0x3C"]')
+    package_pi.remove("/python/luma")
+    (finding,) = find_findings(examine(package_pi, picture=False), "displays", Severity.WARNING)
+    assert "sudo apt install --reinstall ./tilekeeper_*.deb" in finding.remedy
+
+
+def test_hotspot_of_the_debian_package_is_made_by_its_script(package_pi: RaspberryPi, port: int) -> None:
+    package_pi.remove("/etc/tilekeeper/hotspot.toml")
+    (finding,) = find_findings(examine(package_pi, picture=False), "own wi-fi", Severity.NOTE)
+    assert f'sudo /opt/tilekeeper/make-hotspot.sh "" {port} && ' in finding.remedy
+
+
+def test_user_of_the_service_is_created_from_the_file_of_any_installation(package_pi: RaspberryPi) -> None:
+    package_pi.change("/etc/passwd", "tilekeeper:", "somebody:")
+    (finding,) = find_findings(examine(package_pi, picture=False), "user", Severity.FAULT)
+    assert finding.remedy.startswith("sudo systemd-sysusers tilekeeper.conf && ")
+
+
+def test_no_remedy_for_the_debian_package_is_the_installer(package_pi: RaspberryPi) -> None:
+    package_pi.write("/etc/tilekeeper/hotspot.toml", "name = 1\n")
+    package_pi.write("/etc/group", "")
+    findings = examine(package_pi, picture=False).findings
+    assert not [finding for finding in findings if "install.sh" in finding.remedy or "/etc/sysusers" in finding.remedy]
 
 
 EXAMINER = """
