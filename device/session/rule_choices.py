@@ -184,7 +184,22 @@ def list_preset_choices(preset: str) -> dict[str, str]:
     >>> list_preset_choices("tournament")["exchange"], list_preset_choices("nine-tile")["minutes"]
     ('seven', '0')
     """
-    rules = PRESETS[preset]
+    return _list_choices(PRESETS[preset])
+
+
+def list_changed_choices(rules: Rules, preset: str) -> dict[str, str]:
+    """Return the choices, by field, that change the rules of a preset to `rules`.
+
+    Variations, and Finish Line levels that are not the same for all players, are left out.
+
+    >>> list_changed_choices(make_rules(RuleChoice({"exchange": "seven"})), "classic-2008")["exchange"]
+    'seven'
+    """
+    return dict(_list_choices(rules).items() - _list_choices(PRESETS[preset]).items())
+
+
+def _list_choices(rules: Rules) -> dict[str, str]:
+    """Return the choices, by field, that give `rules`. Rules that cannot be chosen are left out."""
     named = {
         key: name
         for key, choice in RULE_CHOICES.items()

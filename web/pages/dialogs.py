@@ -14,7 +14,7 @@ from flask import Blueprint, Response, render_template, request
 from device.player_names import MAX_PLAYER_NAME_LENGTH
 from device.session.messages import CommandRefusedError
 from device.session.new_game import list_choices
-from device.session.rule_choices import NUMBER_CHOICES, list_preset_choices
+from device.session.rule_choices import NUMBER_CHOICES, list_changed_choices, list_preset_choices
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.snapshot_builder import build_snapshot
 from device.session.table_session import TableSession
@@ -25,7 +25,7 @@ from engine.errors import NotationError
 from engine.events import GameStarted
 from engine.game import Game
 from engine.reading import BOARD_SIZE, EMPTY
-from engine.rules import MAX_PLAYERS, PRESETS, STANDARD_RULES
+from engine.rules import MAX_PLAYERS, PRESETS, STANDARD_RULES, VARIATIONS
 from engine.tiles import Tile, playable_tile_set_names
 from web.filters import find_nearest_preset, has_camera_fault, list_rows
 from web.i18n import languages, texts
@@ -216,6 +216,9 @@ class Dialogs:
             preset_choices={preset: list_preset_choices(preset) for preset in PRESETS},
             chosen=chosen,
             minutes=rules.clock_seconds // 60 if rules.clock_seconds or PRESETS[chosen].clock_seconds else "",
+            variations=[name for name in VARIATIONS if started is not None and getattr(rules, name)],
+            levels=rules.finish_line if started is not None and len(rules.finish_line) > 1 else (),
+            changed={} if started is None else list_changed_choices(rules, chosen),
             first=_find_next_first_player(state) if started is None else None if started.draw else started.first,
         )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from device.session.rule_choices import CHOICE_FIELDS
+from device.session.rule_choices import CHOICE_FIELDS, RuleChoice, make_rules
 from engine.events import GameStarted
 from engine.rules import PRESETS
 from tests.support import samples
@@ -65,6 +65,27 @@ def test_form_shows_the_game_of_changed_settings(table: ShownTable) -> None:
     assert '<option value="de" selected>' in html and '<option value="exchanged" selected>' in html
     assert re.findall(r'name="first" value="(\w+)" checked', html) == ["null"]
     assert f'name="seen" value="{samples.MIDGAME.moment}"' in html
+
+
+def test_form_begins_a_game_of_the_changed_rules(table: ShownTable) -> None:
+    choices = {"challenge": "points", "points": "10", "exchange": "seven", "minutes": "20", "overtime": "5"}
+    rules = make_rules(RuleChoice({**choices, "finish_round": "yes"}, ("recycle",), ("beginner", "expert")))
+    started = GameStarted(("Mira", "Tom"), rules)
+    client = create_app(table, host_info=HostInfo(find_new_game=lambda _: started)).test_client()
+    pair(client)
+    html = client.get("/dialogs/new-game").text
+    selects = re.findall(r'<select id="[^"]*" name="([^"]*)">(.*?)</select>', html)
+    form: dict[str, list[str]] = {"csrf": [token(client)], "seen": ["0-0"]}
+    for name, values in selects:
+        form.setdefault(name, []).append("".join(re.findall(r'value="([^"]*)" selected', values)))
+    for field in re.findall(r"<input[^>]*>", html):
+        if named := re.search(r'name="(players|minutes|scoreless|overtime)"[^>]* value="([^"]*)"', field):
+            form.setdefault(named[1], []).append(named[2])
+    for name, value in re.findall(r'name="(\w+)" value="(\w+)" checked', html):
+        form.setdefault(name, []).append(value)
+    assert client.post("/actions/new-game", data=form).status_code == 204
+    (request, _), *_ = table.submitted
+    assert request.started.rules == rules
 
 
 @pytest.mark.parametrize("first", ["9", "x", "-1", "²"])
