@@ -233,6 +233,11 @@ def find_settings_file() -> Path | None:
     return next(filter(may_exist, (find_user_settings_file(), SYSTEM_SETTINGS_FILE)), None)
 
 
+def find_user_folder() -> Path:
+    """Return the data folder of the user (XDG base directories), which may not exist."""
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "tilekeeper"
+
+
 def find_user_settings_file() -> Path:
     """Return the path of the user's settings file (XDG base directories).
 

@@ -30,6 +30,7 @@ from device.settings import (
     Settings,
     SettingsError,
     find_settings_file,
+    find_user_folder,
     load_settings,
 )
 from device.storage.lexicons import NO_LEXICON, find_cache_folder, open_lexicon
@@ -247,11 +248,6 @@ def load_user_settings(args: argparse.Namespace) -> Settings:
         return load_settings(args.settings or find_settings_file())
     except SettingsError as error:
         raise UserError(str(error)) from None
-
-
-def find_user_folder() -> Path:
-    """Return the data folder of the user (XDG base directories), which may not exist."""
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "tilekeeper"
 
 
 def ensure_data_folder(named: Path | None) -> Path:

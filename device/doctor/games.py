@@ -19,7 +19,7 @@ from device.doctor.program import (
     is_service_installed,
 )
 from device.doctor.system import System, can_write
-from device.settings import SERVICE_DATA_FOLDER, Settings
+from device.settings import SERVICE_DATA_FOLDER, Settings, find_user_folder
 
 MIN_FREE_BYTES, LOW_FREE_BYTES = 200_000_000, 1_000_000_000
 """Free space in bytes: below `MIN_FREE_BYTES` a fault is given, below `LOW_FREE_BYTES` a warning. A game with its
@@ -118,7 +118,7 @@ def find_data_folder(system: System, settings: Settings) -> Path:
             return Path(named[1])
     if settings.data.folder is not None:
         return settings.data.folder
-    return SERVICE_DATA_FOLDER if is_service_installed(system) else Path.home() / ".local" / "share" / "tilekeeper"
+    return SERVICE_DATA_FOLDER if is_service_installed(system) else find_user_folder()
 
 
 def _check_store(system: System, subject: Subject, shown: Path) -> Iterator[Finding]:
@@ -129,7 +129,8 @@ def _check_store(system: System, subject: Subject, shown: Path) -> Iterator[Find
     from device.storage.schema import STORE_SCHEMA
 
     path = system.path(shown)
-    recover = "sudo systemctl restart tilekeeper: the table keeps the file, and recovers the games that can be read"
+    restart = "sudo systemctl restart tilekeeper" if is_service_installed(system) else "restart the table"
+    recover = f"{restart}: the table keeps the file, and recovers the games that can be read"
     quoted = shlex.quote(str(shown))
     aside = f"sudo systemctl stop tilekeeper; sudo mv {quoted} {quoted}.damaged; sudo systemctl start tilekeeper"
     try:

@@ -65,6 +65,17 @@ def test_games_are_examined_in_the_folder_that_the_service_uses(pi: RaspberryPi)
     assert any("/var/lib/tilekeeper/games.db is intact" in finding.text for finding in good)
 
 
+def test_games_of_a_user_are_examined_in_the_data_folder_of_the_environment(
+    pi: RaspberryPi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", "/srv/data")
+    pi.remove("/etc/systemd/system/tilekeeper.service")
+    pi.write("/srv/data/tilekeeper/games.db", "x" * 4096)
+    (finding,) = find_findings(examine(pi, picture=False), "games", Severity.FAULT)
+    assert finding.text.startswith("/srv/data/tilekeeper/games.db is damaged")
+    assert finding.remedy.startswith("restart the table:")
+
+
 def test_deleted_games_are_not_counted(pi: RaspberryPi) -> None:
     with GameStore(pi.path("/var/lib/tilekeeper/games.db")) as store:
         store.delete_game(store.begin_game(to_json(STARTED)))
