@@ -44,6 +44,20 @@ def test_links_lead_somewhere(document: Path) -> None:
     assert lost == []
 
 
+def test_games_are_copied_before_a_partition_is_mounted_over_them() -> None:
+    text = (ROOT / "docs" / "pi.md").read_text(encoding="utf-8")
+    (commands,) = [block for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "/etc/fstab" in block]
+    order = [
+        "systemctl stop tilekeeper",
+        "mkfs.ext4 -L tilekeeper /dev/sda1",
+        "mount /dev/sda1 /mnt && sudo cp -a /var/lib/tilekeeper/. /mnt && sudo umount /mnt",
+        "sudo mount /var/lib/tilekeeper",
+        "systemctl start tilekeeper",
+    ]
+    assert all(command in commands for command in order)
+    assert sorted(order, key=commands.index) == order
+
+
 def test_every_document_is_linked_from_the_readme() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     reached = set(_LINK.findall(readme))
