@@ -229,8 +229,8 @@ class Game:
             return ()
         return find_invalid_words(turns[-1].words, self.tiles, lexicon)
 
-    def find_tiles_to_clear(self, events: Sequence[Event]) -> tuple[tuple[Square, Tile], ...]:
-        """Return the tiles of plays that `events` have withdrawn, with the squares from which players must take them.
+    def find_tiles_to_clear(self, events: Sequence[Event]) -> list[list[tuple[Square, Tile]]]:
+        """Return the tiles that players must remove, with their squares, for each play that `events` have withdrawn.
 
         `events` are the last events of the game.
         """
@@ -240,8 +240,7 @@ class Game:
             for event in events
         )
         withdrawn = [turn for turn in self.turns if not turn.stands][-count:] if count else []
-        tiles = {square: tile for turn in withdrawn for square, tile in turn.placements}
-        return tuple((square, tile) for square, tile in sorted(tiles.items()) if self.board[square] is None)
+        return [[(at, tile) for at, tile in turn.placements if self.board[at] is None] for turn in withdrawn]
 
     def check_play(self, play: Play, player: int | None = None) -> Status:
         """Return all defects of a play in the current position.

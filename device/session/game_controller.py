@@ -27,16 +27,16 @@ from device.session.question_note import QuestionNote, make_deferral
 from device.session.snapshot import LookView, Phase, TableSnapshot
 from device.session.snapshot_builder import build_snapshot
 from device.session.turns.decision import Decision, TurnContext
+from device.session.withdrawn_tiles import WithdrawnPlay, add_withdrawn_plays
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
-from engine.board import Square
 from engine.events import Event, GameStarted, PositionEntered
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
 from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading
 from engine.rules import ChallengeRule
-from engine.tiles import Tile, load_tile_set
+from engine.tiles import load_tile_set
 from engine.validation import Source, validate_turn
 from engine.validation.deferred_questions import find_deferred_questions
 from engine.validation.late_answers import answer_deferred_question
@@ -78,8 +78,10 @@ class GameController:
         self.memory = QuestionMemory(store)
         """The questions that the players were asked before."""
         self._question_note = QuestionNote(store)
-        self.tiles_to_clear: tuple[tuple[Square, Tile], ...] = ()
-        """The tiles of withdrawn plays that the players must remove, with their squares."""
+        self.last_reading: BoardReading | None = None
+        """The last reading of this game's board; None before the first one."""
+        self.tiles_to_clear: tuple[WithdrawnPlay, ...] = ()
+        """The withdrawn plays whose tiles the players must remove."""
 
     # The game
 
@@ -154,7 +156,8 @@ class GameController:
     def open_log(self, log: GameLog) -> None:
         """Continue the game of a log, with the question that was open when the program stopped."""
         self.notices += self._question_note.restore(log, self.pictures)
-        self._log, self.reading_history, self._look_view, self.tiles_to_clear = log, EMPTY_HISTORY, None, ()
+        self._log, self.reading_history, self._look_view = log, EMPTY_HISTORY, None
+        self.last_reading, self.tiles_to_clear = None, ()
         self.memory.start_game(log)
         self._shown_warnings.clear()
         self.clock_keeper = ClockKeeper(self.store, log, self._now)
@@ -232,14 +235,9 @@ class GameController:
     def answer_deferred_question(self, number: int, answer: int, *, stays_open: bool = False) -> None:
         """Apply an answer to the deferred question with this number. Raises `CommandRefusedError`."""
         with convert_engine_errors():
-            words = find_deciding_words(self.words)
+            words, has_own_buttons = find_deciding_words(self.words), self.memory.has_own_buttons
             game = answer_deferred_question(
-                self.game,
-                number,
-                answer,
-                stays_open=stays_open,
-                words=words,
-                has_own_buttons=self.memory.has_own_buttons,
+                self.game, number, answer, stays_open=stays_open, words=words, has_own_buttons=has_own_buttons
             )
         self.change_history(game)
         self.reading_history = EMPTY_HISTORY
@@ -294,8 +292,7 @@ class GameController:
             self.show_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE)
         if any(isinstance(event, PositionEntered) for event in events):
             self.reading_history = EMPTY_HISTORY  # its evidence is about a board without these tiles
-        tiles = {**dict(self.tiles_to_clear), **dict(self.game.find_tiles_to_clear(events))}
-        self.tiles_to_clear = tuple((square, tile) for square, tile in tiles.items() if not self.game.board[square])
+        self.tiles_to_clear = add_withdrawn_plays(self.tiles_to_clear, self.game, events, self.last_reading)
 
     def set_paused(self, paused: bool) -> None:
         """Pause or continue the game."""

@@ -227,6 +227,7 @@ class TurnRecorder:
             controller.show_problem(join_messages(" ", turn.reading.problems), Trouble.BOARD)
             controller.show_images(images)
             return
+        controller.last_reading = turn.reading.board
         self.background.key_frames.set_reference(turn.frame)
         controller.memory.note_press(controller.seat)
         if not (controller.board_colours and controller.game.turns):  # once for each game

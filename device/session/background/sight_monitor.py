@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from device.cameras import Frame, Image
@@ -11,21 +11,14 @@ from device.session.game_controller import GameController
 from device.session.snapshot import Moment, Sight, TableSnapshot
 from device.session.threads import CommandQueue
 from device.session.turns.advance_reader import AdvanceReader
-from engine.board import Square
+from device.session.withdrawn_tiles import find_remaining_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, is_consistent
-from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
-from engine.tiles import Tile
+from engine.reading import HIDDEN, BoardReading
 from vision.geometry import Floats
 from vision.recognition.reader import PhotoReading
 from vision.tracking import MIN_MOVED_SQUARES, measure_corner_distance
-
-MIN_EMPTY_PROBABILITY = 0.5
-"""Limit for the probability that a square is empty; above it, a tile that must be removed counts as removed."""
-MIN_OTHER_LETTER_PROBABILITY = 0.9
-"""Limit for the probability of another letter on the square of a tile that must be removed; above it, the letter counts
-as that of a new play. It is high, because the tile may be misread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,11 +106,12 @@ class SightMonitor:
             self._queue.run_task(lambda: self._check_board(lambda: self._read_board(image), change_count))
 
     def check_tiles_to_clear(self, reading: PhotoReading) -> None:
-        """Remove the notice about a withdrawn play if its tiles are gone in `reading`."""
+        """Forget the withdrawn plays whose tiles are gone in `reading`; after the last one, remove the notice."""
         controller = self._controller
-        if controller.tiles_to_clear and reading.board and are_cleared(controller.tiles_to_clear, reading.board):
-            controller.tiles_to_clear = ()
-            self._remove_notices("take-off")
+        if controller.tiles_to_clear and reading.board:
+            controller.tiles_to_clear = find_remaining_plays(controller.tiles_to_clear, reading.board)
+            if not controller.tiles_to_clear:
+                self._remove_notices("take-off")
 
     def _find_known_sight(self) -> Sight | None:
         """Return the result of the last comparison; None if the board or the game has changed since."""
@@ -130,6 +124,7 @@ class SightMonitor:
             return
         before, reading = self._camera.tracker.corners, read()
         self.check_tiles_to_clear(reading)
+        self._controller.last_reading = reading.board or self._controller.last_reading
         sight = judge_sight(self._controller.game, reading, before)
         self._last_comparison = _Comparison(sight, self._queue.state.moment, change_count)
         keeps_proposal = sight is Sight.READY and self._queue.state.sight is Sight.TURN_OVER
@@ -145,24 +140,6 @@ class SightMonitor:
     def _set_sight(self, sight: Sight) -> None:
         if sight is not self._queue.state.sight:
             self._queue.update_state(lambda state: replace(state, sight=sight))
-
-
-def are_cleared(tiles: Sequence[tuple[Square, Tile]], reading: BoardReading) -> bool:
-    """Return True if the tiles of a withdrawn play are gone: their squares are empty, or show the tiles of a new play.
-
-    The new play may have some letters on the same squares as the withdrawn play, and a withdrawn tile may be misread.
-    So more squares must show another letter than the withdrawn tile.
-    """
-    reads = [(reading.squares[square], tile) for square, tile in tiles]
-    is_empty = all(read.probability(EMPTY) > MIN_EMPTY_PROBABILITY for read, _ in reads)
-    other_count = sum(_shows_other_letter(read, tile) for read, tile in reads)
-    return is_empty or other_count > sum(is_consistent(read.symbol, tile) for read, tile in reads)
-
-
-def _shows_other_letter(read: SquareReading, tile: Tile) -> bool:
-    """Return True if a square clearly shows another letter than that of a tile. A blank may be a letter under glare."""
-    is_letter = read.symbol not in (EMPTY, HIDDEN, BLANK)
-    return is_letter and read.confidence > MIN_OTHER_LETTER_PROBABILITY and not is_consistent(read.symbol, tile)
 
 
 def find_sight_after_command(before: TableSnapshot, after: TableSnapshot) -> Sight:

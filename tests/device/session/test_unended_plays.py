@@ -8,9 +8,10 @@ import pytest
 
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.base import TableCommand
+from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, Undo
 from device.session.commands.questions import ChooseNextAnswer
-from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from tests.support.engine_table import new_game
@@ -318,6 +319,21 @@ def test_next_play_on_the_squares_of_a_withdrawn_play_is_recorded_first(
     table.rest(rest_s)
     table.submit(command)
     assert list_turns(table)[2:] == [(1, "withdrawn"), (0, "play"), *later]
+
+
+def test_misread_withdrawn_tile_with_a_corrected_letter_is_not_recorded_before_a_pass(table: SteppedTable) -> None:
+    lay_and_wait(table, HORN)
+    table.submit(EndTurn())
+    lay_and_wait(table, ("HORNZ", 7, 5, True))
+    table.submit(EndTurn())
+    table.submit(CorrectSquare("J8", "S"))
+    table.submit(DecideChallenge(True))
+    table.table.covered = True
+    table.rest(1.0)
+    table.table.covered = False
+    table.rest(3.0)
+    table.submit(PassTurn())
+    assert list_turns(table)[2:] == [(1, "withdrawn"), (0, "pass")]
 
 
 @pytest.mark.parametrize("rest_s", [0.0, 0.3, 1.0])

@@ -11,7 +11,8 @@ import pytest
 
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.base import TableCommand
-from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, Undo
+from device.session.commands.corrections import CorrectSquare
+from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndFoundTurn, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
@@ -22,10 +23,11 @@ from device.storage.store import GameStore
 from engine.board import parse_square
 from engine.lexicon import WordList
 from engine.reading import BoardReading, SquareReading
+from engine.rules import STANDARD_RULES, ChallengeRule
 from tests.support.engine_table import new_game
 from tests.support.stepped_tables import SteppedTable, open_stepped_table
 from tests.support.stepped_time import get_advance
-from tests.support.text_table import FARM, HORN, WORDS, PaintedTable, RuledTable
+from tests.support.text_table import FARM, HORN, STARTED, WORDS, PaintedTable, RuledTable
 from tests.support.waiting import PATIENCE_S
 from vision.geometry import Image
 from vision.recognition.reader import PhotoReading
@@ -456,6 +458,37 @@ def test_next_play_on_the_squares_of_a_withdrawn_play_ends_the_turn(auto: Steppe
     auto.lay(HORN, FARM, HAT)
     auto.rest(6.5)
     assert found(auto)[-2:] == [(0, "FA.M"), (1, ".AT")]
+
+
+def test_misread_withdrawn_tile_with_a_corrected_letter_is_no_play_of_the_next_player() -> None:
+    with open_table(words=None) as table:
+        table.lay(HORN)
+        table.rest(6.5)
+        table.lay(("HORNZ", 7, 5, True))
+        table.rest(6.5)
+        table.submit(CorrectSquare("J8", "S"))
+        turns = table.submit(DecideChallenge(True)).turns
+        table.table.covered = True
+        table.rest(1.0)
+        table.table.covered = False
+        state = table.rest(20.0)
+        assert state.turns == turns and [notice.key for notice in state.notices] == ["take-off"]
+
+
+def test_misread_withdrawn_tile_that_is_corrected_after_it_was_withdrawn_is_no_play_of_the_next_player(
+    auto: SteppedTable,
+) -> None:
+    auto.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, challenge=ChallengeRule.VOID))))
+    auto.lay(HORN)
+    auto.rest(6.5)
+    auto.lay(("HORNZ", 7, 5, True))
+    auto.rest(6.5)
+    turns = auto.submit(CorrectSquare("J8", "S")).turns
+    assert [(turn.kind, turn.word) for turn in turns[1:]] == [("play", "....S"), ("withdrawn", "....S")]
+    auto.table.covered = True
+    auto.rest(1.0)
+    auto.table.covered = False
+    assert auto.rest(20.0).turns == turns
 
 
 def test_turn_ends_after_a_press_that_showed_that_withdrawn_tiles_are_gone(auto: SteppedTable) -> None:

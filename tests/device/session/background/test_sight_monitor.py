@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from device.capture.camera_monitor import LONG_REST_S
-from device.session.background.sight_monitor import are_cleared, judge_sight
+from device.session.background.sight_monitor import judge_sight
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Pause, Redo, StartGame
@@ -16,8 +16,7 @@ from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Sight
 from engine.game import Game
-from engine.reading import BOARD_SIZE, BoardReading
-from engine.tiles import load_tile_set
+from engine.reading import BoardReading
 from tests.support.engine_table import new_game, play, seen
 from tests.support.stepped_tables import SteppedTable
 from tests.support.stepped_tables import stepped as stepped
@@ -57,27 +56,6 @@ def test_board_at_another_place_has_moved(game: Game) -> None:
 
 def test_board_that_is_not_found_has_moved(game: Game) -> None:
     assert judge_sight(game, photograph(None), CORNERS) is Sight.BOARD_MOVED
-
-
-@pytest.mark.parametrize(
-    ("symbols", "is_cleared"),
-    [
-        ("...", True),
-        ("HAT", False),
-        ("HA.", False),
-        ("HAL", False),
-        ("?AT", False),
-        ("##.", False),
-        ("HOE", True),
-        ("..E", True),
-    ],
-)
-def test_withdrawn_tiles_are_gone_if_their_squares_are_empty_or_show_other_tiles(
-    symbols: str, is_cleared: bool
-) -> None:
-    tiles = [(square, load_tile_set("en").parse_tile(letter)) for square, letter in enumerate("HAT")]
-    reading = BoardReading.from_symbols(symbols + "." * (BOARD_SIZE**2 - 3))
-    assert are_cleared(tiles, reading) is is_cleared
 
 
 def test_board_at_rest_is_ready(stepped: SteppedTable) -> None:

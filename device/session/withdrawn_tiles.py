@@ -1,0 +1,94 @@
+"""The tiles of withdrawn plays that the players must remove, and how a reading shows that they are gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from engine.board import Square
+from engine.events import Event
+from engine.game import Game
+from engine.inference.evidence import is_consistent, tile_confidence
+from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
+from engine.tiles import Tile
+
+MIN_EMPTY_PROBABILITY = 0.5
+"""Limit for the probability that a square is empty; above it, a tile that must be removed counts as removed."""
+MIN_LETTER_PROBABILITY = 0.9
+"""Limit for the probability of a letter on the square of a tile that must be removed.
+
+If the tile itself was read with a higher probability, and another letter is now, that letter is a new play's."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithdrawnTile:
+    """A tile of a withdrawn play that the players must remove from its square.
+
+    `read` is the last reading of the square before the withdrawal; None if there was none. It shows if the camera
+    misreads the tile, whose letter the players may have corrected.
+    """
+
+    square: Square
+    tile: Tile
+    read: SquareReading | None
+
+    def is_shown(self, reading: BoardReading) -> bool:
+        """Return True if a reading shows this tile, perhaps with the same wrong letter as before the withdrawal."""
+        symbol = reading.squares[self.square].symbol
+        is_as_before = self.read is not None and self.read.is_tile and symbol == self.read.symbol
+        return is_as_before or is_consistent(symbol, self.tile)
+
+    def is_replaced(self, reading: BoardReading) -> bool:
+        """Return True if a reading clearly shows another letter on the square, and this tile was clearly read before.
+
+        Otherwise the letter may be this tile, misread. A blank may be a letter under glare.
+        """
+        now = reading.squares[self.square]
+        is_letter = now.symbol not in (EMPTY, HIDDEN, BLANK) and now.confidence > MIN_LETTER_PROBABILITY
+        is_readable = self.read is not None and tile_confidence(self.read, self.tile) > MIN_LETTER_PROBABILITY
+        return is_letter and is_readable and not self.is_shown(reading)
+
+
+WithdrawnPlay = tuple[WithdrawnTile, ...]
+"""The tiles of one withdrawn play that the players must remove."""
+
+
+def add_withdrawn_plays(
+    plays: Sequence[WithdrawnPlay], game: Game, events: Sequence[Event], reading: BoardReading | None
+) -> tuple[WithdrawnPlay, ...]:
+    """Return the plays whose tiles must be removed after `events`: `plays`, and those that the events have withdrawn.
+
+    `events` are the last events of `game`, and `reading` is the last reading before them, if there was one. Tiles on
+    whose squares a tile is recorded are left out, and so are those of a play that is withdrawn again.
+    """
+    added = [
+        tuple(WithdrawnTile(square, tile, reading.squares[square] if reading else None) for square, tile in tiles)
+        for tiles in game.find_tiles_to_clear(events)
+    ]
+    added_squares = {tile.square for play in added for tile in play}
+    recorded = {square: tile for turn in game.turns if not turn.stands for square, tile in turn.placements}
+    kept = [
+        tuple(
+            replace(tile, tile=recorded.get(tile.square, tile.tile))  # it may have been corrected since
+            for tile in play
+            if tile.square not in added_squares and game.board[tile.square] is None
+        )
+        for play in plays
+    ]
+    return tuple(play for play in (*kept, *added) if play)
+
+
+def find_remaining_plays(plays: Sequence[WithdrawnPlay], reading: BoardReading) -> tuple[WithdrawnPlay, ...]:
+    """Return the withdrawn plays whose tiles are not gone in a reading."""
+    return tuple(play for play in plays if not is_cleared(play, reading))
+
+
+def is_cleared(play: WithdrawnPlay, reading: BoardReading) -> bool:
+    """Return True if the tiles of a withdrawn play are gone: their squares are empty, or show the tiles of a new play.
+
+    The new play may have some letters on the same squares as the withdrawn play, and a withdrawn tile may be misread.
+    So more squares must show another letter than the withdrawn tile.
+    """
+    is_empty = all(reading.squares[tile.square].probability(EMPTY) > MIN_EMPTY_PROBABILITY for tile in play)
+    replaced_count = sum(tile.is_replaced(reading) for tile in play)
+    return is_empty or replaced_count > sum(tile.is_shown(reading) for tile in play)
