@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from calibration.profile import ProfileError, TableProfile
@@ -25,12 +26,23 @@ class _PendingTurn:
     views: BoardViews
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _LearntTurn:
+    """The last turn from which the profile has learnt, with the rows of true faces, and the name of its game."""
+
+    turn: _PendingTurn
+    rows: Sequence[Sequence[str]]
+    source: str
+
+
 class ProfileUpdater:
     """Updater of the table profile: it learns the look of the tiles from confirmed turns. Not thread-safe."""
 
     def __init__(self, profile: TableProfile) -> None:
         self._profile = profile
         self._pending: _PendingTurn | None = None
+        self._learnt: _LearntTurn | None = None
+        self._checked_game: Game | None = None
         self._has_failed = False
         """True if the profile could not be saved after the last turn, so that the error is not reported again."""
 
@@ -44,7 +56,7 @@ class ProfileUpdater:
         is_certain = turn.decision is not None and turn.decision.is_clear and not turn.is_split and turn.is_aligned
         if own is None or not is_certain:
             self._has_failed = False
-            self.discard_pending()
+            self._pending = None
             return ""
         error = self._learn_pending(source, game)
         if turn.reading.views is not None and game.turns:
@@ -53,8 +65,23 @@ class ProfileUpdater:
         return "" if is_reported else error
 
     def discard_pending(self) -> None:
-        """Discard the pending turn, because it was undone or is uncertain."""
-        self._pending = None
+        """Discard the pending turn, because it was undone or its game is over. Corrections are not learnt any more."""
+        self._pending = self._learnt = None
+
+    def learn_corrections(self, source: str, game: Game) -> str:
+        """Learn the last turn again that was learnt, if it was corrected since then in `game`.
+
+        The later pictures of the game replace its examples, too, but there may be none. `source` identifies the game.
+        Return an error message if the profile could not be saved, otherwise an empty string.
+        """
+        learnt = self._learnt
+        if learnt is None or learnt.source != source or game is self._checked_game:
+            return ""
+        self._checked_game = game
+        turn = learnt.turn
+        if turn.turn >= len(game.turns) or not game.turns[turn.turn].stands:
+            return ""
+        return "" if _list_faces(turn, game) == learnt.rows else self._learn(turn, source, game)
 
     def _learn_pending(self, source: str, game: Game) -> str:
         """Learn from the pending turn. Its board is taken from `game`, where the turn may have been corrected.
@@ -67,15 +94,24 @@ class ProfileUpdater:
         pending, self._pending = self._pending, None
         if pending is None or pending.turn >= len(game.turns) - 1 or not game.turns[pending.turn].stands:
             return ""
-        board, provisional_squares = game.turns[pending.turn].board, find_provisional_squares(game)
-        symbols = [
-            symbol if read.is_tile and square not in provisional_squares else HIDDEN
-            for square, (read, symbol) in enumerate(zip(pending.reading.squares, board.symbols(), strict=True))
-        ]
-        rows = [symbols[start : start + BOARD_SIZE] for start in range(0, len(symbols), BOARD_SIZE)]
-        self._profile.learn(pending.views, rows, source)
+        return self._learn(pending, source, game)
+
+    def _learn(self, turn: _PendingTurn, source: str, game: Game) -> str:
+        rows = _list_faces(turn, game)
+        self._learnt = _LearntTurn(turn, rows, source)
+        self._profile.learn(turn.views, rows, source)
         try:
             self._profile.save(write_file)
         except ProfileError as error:
             return str(error)
         return ""
+
+
+def _list_faces(turn: _PendingTurn, game: Game) -> list[list[str]]:
+    """Return 15 rows of 15 true faces in the picture of a turn, with `#` for squares about which a question is open."""
+    board, provisional_squares = game.turns[turn.turn].board, find_provisional_squares(game)
+    symbols = [
+        symbol if read.is_tile and square not in provisional_squares else HIDDEN
+        for square, (read, symbol) in enumerate(zip(turn.reading.squares, board.symbols(), strict=True))
+    ]
+    return [symbols[start : start + BOARD_SIZE] for start in range(0, len(symbols), BOARD_SIZE)]

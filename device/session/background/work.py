@@ -204,13 +204,14 @@ class BackgroundWork(MonitorClient):
         return SAVE_RETRY_INTERVAL_S
 
     def _learn_turns(self) -> float:
-        """Update the table profile from the queued turns.
+        """Update the table profile from the queued turns, and from corrections of the game.
 
         This is not done when a turn ends, so that page, panel and voice are updated first. It takes a few tenths of a
         second, so it is not done on the session's thread, either: a press would have to wait.
         """
         while self._turns_to_learn:
             self._learn_turn()
+        self._learn_corrections()
         return LEARN_INTERVAL_S
 
     def _learn_turn(self) -> None:
@@ -219,6 +220,18 @@ class BackgroundWork(MonitorClient):
         with self._learn_lock:
             if self._profile_updater and self._turns_to_learn:  # a new game may have discarded the turns
                 error = self._profile_updater.add_turn(*self._turns_to_learn.popleft())
+        self._report_unlearnt(error)
+
+    def _learn_corrections(self) -> None:
+        """Update the table profile if the turn that was learnt last was corrected."""
+        error = ""
+        with self._learn_lock:
+            if self._profile_updater and self._controller.has_game and not self._turns_to_learn:
+                log = self._controller.log
+                error = self._profile_updater.learn_corrections(str(log.number), log.game)
+        self._report_unlearnt(error)
+
+    def _report_unlearnt(self, error: str) -> None:
         if error:
             self._queue.add_notice(make_notice("not-learnt", error, trouble=Trouble.STORE))
 

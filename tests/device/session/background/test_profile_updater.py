@@ -84,6 +84,28 @@ def test_corrected_turn_is_learnt_with_its_correction(updater: ProfileUpdater, p
     assert list_symbols(profile) == {"A", "B", "C"}
 
 
+def test_turn_that_is_corrected_after_it_was_learnt_is_learnt_again(
+    updater: ProfileUpdater, profile: TableProfile
+) -> None:
+    read, right = play(new_game(), "8F CAA"), play(new_game(), "8F CAB")
+    updater.add_turn(capture(read), "1", read)
+    confirm(updater, read)
+    assert list_symbols(profile) == {"A", "C"}
+    updater.learn_corrections("1", right.push(Passed(1)))
+    assert list_symbols(profile) == {"A", "B", "C"} and len(profile.examples) == 3
+
+
+def test_other_play_after_an_undo_does_not_change_what_was_learnt(
+    updater: ProfileUpdater, profile: TableProfile
+) -> None:
+    read = play(new_game(), "8F CAB")
+    updater.add_turn(capture(read), "1", read)
+    confirm(updater, read)
+    updater.discard_pending()
+    updater.learn_corrections("1", play(new_game(), "8F BAA").push(Passed(1)))
+    assert [example.symbol for example in profile.examples] == ["C", "A", "B"]
+
+
 def test_square_with_an_open_question_is_not_learnt(updater: ProfileUpdater, profile: TableProfile) -> None:
     before, after = new_game(), play(new_game(), "8F CAB")
     updater.add_turn(capture(after), "1", after)

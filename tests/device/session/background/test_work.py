@@ -11,11 +11,13 @@ from calibration.profile import TableProfile
 from device.session.background import work
 from device.session.background.profile_updater import ProfileUpdater
 from device.session.commands.games import StartGame, Undo
+from device.session.commands.turn_corrections import CorrectTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
+from engine.game import Game
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
-from tests.support.waiting import PATIENCE_S
+from tests.support.waiting import PATIENCE_S, until
 
 
 def test_press_does_not_wait_while_tiles_are_learnt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -51,6 +53,18 @@ def test_undone_turn_is_not_learnt_from(monkeypatch: pytest.MonkeyPatch, tmp_pat
         play(session, table, HORN)
         session.submit(Undo()).result(PATIENCE_S)
         assert calls[-1:] == ["discard_pending"] and not session._background._turns_to_learn
+
+
+def test_corrections_of_the_game_are_learnt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    games: list[Game] = []
+    monkeypatch.setattr(ProfileUpdater, "learn_corrections", lambda _self, _source, game: games.append(game))
+    monkeypatch.setattr(work, "LEARN_INTERVAL_S", 0.01)
+    table, profile = TextTable(), TableProfile(tmp_path / "table.npz")
+    with GameStore(":memory:") as store, TableSession(table, table, store, WORDS, profile=profile) as session:
+        session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        play(session, table, HORN)
+        session.submit(CorrectTurn(1, at="8F", word="KORN")).result(PATIENCE_S)
+        until(lambda: games and games[-1].turns[0].board.symbols()[110] == "K")
 
 
 def test_camera_is_watched_at_the_pace_of_a_game_while_a_turn_is_being_ended() -> None:
