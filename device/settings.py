@@ -40,7 +40,7 @@ from device.settings_document import (
     prepare_document,
     read_default_text,
 )
-from device.storage.files import may_exist
+from device.storage.files import find_home_folder, may_exist
 from device.storage.picture_limits import PictureLimits
 from engine.board import layout_names
 from engine.errors import RulesError, TilekeeperError
@@ -234,16 +234,16 @@ def find_settings_file() -> Path | None:
 
 
 def find_user_folder() -> Path:
-    """Return the data folder of the user (XDG base directories), which may not exist."""
-    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "tilekeeper"
+    """Return the data folder of the user (XDG base directories), which may not exist. Raises `HomeFolderError`."""
+    return Path(os.environ.get("XDG_DATA_HOME") or find_home_folder() / ".local" / "share") / "tilekeeper"
 
 
 def find_user_settings_file() -> Path:
     """Return the path of the user's settings file (XDG base directories).
 
-    This file takes precedence over `SYSTEM_SETTINGS_FILE`.
+    This file takes precedence over `SYSTEM_SETTINGS_FILE`. Raises `HomeFolderError`.
     """
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "tilekeeper" / "settings.toml"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or find_home_folder() / ".config") / "tilekeeper" / "settings.toml"
 
 
 def load_settings(path: Path | None) -> Settings:

@@ -1,8 +1,8 @@
 """The command line `tilekeeper COMMAND`, with one module for each command (`COMMANDS`).
 
 Each module has `HELP` (one line), `configure(parser)` and `run(args)`, which returns the exit status. The docstring of
-the module is the command's description in `--help`. A `UserError`, an error of the engine's notation or rules, or an
-OSError ends the program with a message of one line and exit status 2.
+the module is the command's description in `--help`. A `UserError`, a `HomeFolderError`, an error of the engine's
+notation or rules, or an OSError ends the program with a message of one line and exit status 2.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 from collections.abc import Sequence
 
 from device.cli.output import discard_output, open_missing_output
+from device.storage.files import HomeFolderError
 from engine.errors import NotationError, RulesError, TilekeeperError
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -63,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _make_parser(words).parse_args(words)
         return int(args.run(args))
-    except (UserError, NotationError, RulesError) as error:
+    except (UserError, HomeFolderError, NotationError, RulesError) as error:
         print(f"tilekeeper: {error}", file=sys.stderr)
     except ImportError as error:
         library = re.match(r"(lib[\w+.-]+?)\.so", str(error))

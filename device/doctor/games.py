@@ -112,6 +112,7 @@ def find_data_folder(system: System, settings: Settings) -> Path:
     """Return the folder of the stored games, as a path on the examined machine (without `System.root`).
 
     If the service is installed, this is the folder that its unit names; the service does not use `data.folder`.
+    Raises `HomeFolderError`.
     """
     for unit in filter(None, map(system.read_text, SERVICE_UNITS)):
         if named := _UNIT_DATA.search(unit):

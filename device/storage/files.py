@@ -11,11 +11,27 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from engine.errors import TilekeeperError
+
 OLD_PART_S = 3600.0
 """Age of an incomplete file in seconds after which no program is still writing it."""
 _PART_SUFFIX = ".part"
 
 _log = logging.getLogger(__name__)
+
+
+class HomeFolderError(TilekeeperError):
+    """Error for a user without a home folder, such as one that a container runs with a number only."""
+
+
+def find_home_folder() -> Path:
+    """Return the home folder of the user. Raises `HomeFolderError`."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise HomeFolderError(
+            "This user has no home folder. Set the environment variable HOME to a folder in which the user may write."
+        ) from None
 
 
 def may_exist(path: Path) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from device.catalogue import get_text
 from device.player_names import is_displayable
-from device.storage.files import read_small_file, write_file
+from device.storage.files import find_home_folder, read_small_file, write_file
 from engine.lexicon import (
     MAX_WORD_TILES,
     MIN_WORD_TILES,
@@ -172,8 +172,11 @@ def save_uploaded_list(name: str, data: bytes, folder: Path, tiles: TileSet, cac
 
 
 def find_cache_folder() -> Path:
-    """Return the user's folder for the cache of compiled word lists (XDG base directories)."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tilekeeper"
+    """Return the user's folder for the cache of compiled word lists (XDG base directories).
+
+    Raises `HomeFolderError`.
+    """
+    return Path(os.environ.get("XDG_CACHE_HOME") or find_home_folder() / ".cache") / "tilekeeper"
 
 
 def _find_system_list(language: str, system_dir: Path) -> Path:

@@ -126,3 +126,17 @@ def test_name_that_the_terminal_cannot_show_is_printed_in_ascii(tmp_path: Path) 
     environment = os.environ | {"PYTHONIOENCODING": "ascii"}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
     assert done.returncode == 0 and "\\u0141ucja" in done.stdout
+
+
+@pytest.mark.parametrize("command", [["export"], ["run", "--data", "games"], ["doctor", "--program"]])
+def test_missing_home_folder_is_an_error_that_names_the_variable(
+    command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def find_no_user(number: int) -> None:
+        raise KeyError(number)
+
+    monkeypatch.setattr("pwd.getpwuid", find_no_user)
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    assert main(command) == 2
+    assert "Set the environment variable HOME" in capsys.readouterr().err
