@@ -363,7 +363,7 @@ def _check_page(page: PageSettings) -> None:
     if bool(page.certificate) != bool(page.key):
         missing = "key" if page.certificate else "certificate"
         raise InvalidSettingError(("page", missing), get_text("setting-https"))
-    if page.port == page.secure_port:
+    if page.certificate and page.port == page.secure_port:
         raise InvalidSettingError(("page", "secure_port"), get_text("setting-same-port"))
     if not page.wifi and page.wifi_password:
         raise InvalidSettingError(("page", "wifi"), get_text("setting-wifi"))

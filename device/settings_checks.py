@@ -26,6 +26,8 @@ def find_unusable_setting(
     page, camera = settings.page, settings.camera
     own_ports = (running.page.port, running.page.secure_port)
     for path in changed:
+        if path in (("page", "port"), ("page", "secure_port")) and page.port == page.secure_port:
+            return path, get_text("setting-same-port")
         try:
             match path:
                 case "page", "host":

@@ -35,10 +35,6 @@ def check_page_address(page: PageSettings) -> None:
     """Raise `UserError` or `OSError` if the page cannot have its address and port."""
     from web.security.server import PortInUseError, create_listening_socket
 
-    if page.port == page.secure_port:  # --port may be the port of https in the settings
-        raise UserError(
-            f"Port {page.port} is for https (page.secure_port in the settings). Choose another with --port."
-        )
     try:
         create_listening_socket(page.host, page.port).close()
     except PortInUseError as error:
@@ -81,13 +77,16 @@ def _make_tls_settings(
 ) -> TlsSettings | None:
     """Return the TLS settings, with the certificate in the settings or else the table's own.
 
-    Return None (no https) if the table's own certificate cannot be written.
+    Return None (no https) if the table's own certificate cannot be written, or the page itself has the port of https.
     """
     from web.security.server import TlsSettings
 
     if page.certificate and page.key:
         return TlsSettings(page.certificate, page.key, page.secure_port)
     assert own is not None
+    if page.port == page.secure_port:
+        report(f"No https: the page itself uses port {page.port}. Choose another port with page.secure_port.")
+        return None
     try:
         own.renew()
     except OSError as error:

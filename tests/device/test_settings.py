@@ -94,7 +94,6 @@ def test_panel_may_have_no_button_at_all() -> None:
         ("page.port = 0", "line 1: page.port: 0 is not allowed here. Choose"),
         ('[page]\ncertificate = "/c.pem"', "page.key: The page needs a certificate and its key. Enter both"),
         ('[page]\ncertificate = "c"\nkey = "k"\nport = 8443', "page.secure_port: The page uses this port for http."),
-        ("[page]\nport = 8443", "page.secure_port: The page uses this port for http."),
         ("[page]\nsecure_port = 0", "line 2: page.secure_port: 0 is not allowed here. Choose"),
         ('[page]\nwifi_password = "x"', "page.wifi: A Wi-Fi password is set, but no Wi-Fi name. Enter the name"),
         (f'[page]\nwifi = "{"x" * 33}"', "line 2: page.wifi: Enter a Wi-Fi name of up to 32 bytes"),

@@ -39,6 +39,10 @@ def test_port_of_another_program_is_refused(editor: SettingsEditor, setting: Set
         assert find_error(editor, {setting: str(other.getsockname()[1])}) == "setting-unusable"
 
 
+def test_port_of_the_page_that_is_also_that_of_https_is_refused(editor: SettingsEditor) -> None:
+    assert find_error(editor, {PORT: str(Settings().page.secure_port)}) == "setting-same-port"
+
+
 def test_certificate_that_cannot_be_read_is_refused(editor: SettingsEditor, tmp_path: Path) -> None:
     certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
     texts = {("page", "certificate"): str(certificate), ("page", "key"): str(key)}

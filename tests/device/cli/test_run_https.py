@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from device.cli import UserError
 from device.cli.page import find_certificate_names, find_page_addresses
 from device.settings import PageSettings
 from device.system.hotspot import Hotspot
 from tests.support.ports import find_free_port
-from tests.support.programs import Program, options, serve
+from tests.support.programs import Program, options
 from tests.support.programs import folder as folder
 from tests.support.programs import known_code as known_code
 from tests.support.programs import own_settings as own_settings
@@ -60,9 +59,12 @@ def test_taken_port_of_https_leaves_http(folder: Path, secure: int, capsys: pyte
     assert f"No https: Port {secure} is in use. Choose another port with page.secure_port" in capsys.readouterr().out
 
 
-def test_port_of_the_page_that_is_the_port_of_https_is_refused(folder: Path, secure: int) -> None:
-    with pytest.raises(UserError, match=rf"Port {secure} is for https .* with --port"):
-        serve(options(folder, secure))
+def test_port_of_the_page_that_is_the_port_of_https_leaves_http(
+    folder: Path, secure: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Program(options(folder, secure), []) as phone:
+        assert "does not offer https at the moment" in phone.get("/secure")
+    assert f"No https: the page itself uses port {secure}." in capsys.readouterr().out
 
 
 def test_certificate_that_cannot_be_written_leaves_http(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
