@@ -137,18 +137,21 @@ class BoardCamera:
         `board` is the recorded board. If it has the tiles of the flipped picture, and not those of the picture as it
         is, the players have confirmed the flip.
         """
-        with self._lock:
-            reading = self._unsure_flip
-            if reading is None or reading.board is None or reading.board.alternative is None or reading.corners is None:
-                return
-            is_flipped, is_as_it_is = (
-                not find_inconsistent_squares(seen, board) for seen in (reading.board, reading.board.alternative)
-            )
-            if not is_flipped or is_as_it_is:
-                return
+        reading = self._unsure_flip
+        if reading is None or reading.board is None or reading.board.alternative is None or reading.corners is None:
+            return
+        is_flipped, is_as_it_is = (
+            not find_inconsistent_squares(seen, board) for seen in (reading.board, reading.board.alternative)
+        )
+        # While another thread reads a picture, the players do not wait for it: the next command decides.
+        if not is_flipped or is_as_it_is or not self._lock.acquire(blocking=False):
+            return
+        try:
             self._unsure_flip = None
             if self._follows_board:
                 self._tracker = replace(self._tracker, is_mirrored=reading.is_mirrored).confirm(reading.corners)
+        finally:
+            self._lock.release()
 
     def use_advance(self, advance: AdvanceReading) -> None:
         """Continue to track the board from the location in `advance`, unless the tracked corners have changed since."""

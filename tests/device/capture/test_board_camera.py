@@ -329,3 +329,14 @@ def test_corners_of_a_picture_that_few_tiles_show_as_mirrored_are_not_adopted() 
     camera = BoardCamera(TextTable(), MirroredLetters())
     camera.adopt_location(camera.capture_board(TILES).reading)
     assert camera.tracker.corners is None
+
+
+def test_recorded_tiles_are_compared_later_while_another_thread_reads_a_picture() -> None:
+    camera = BoardCamera(TextTable(), MirroredLetters())
+    camera.capture_board(TILES)
+    recorded = engine.board.Board().with_tiles({0: Tile("A")})
+    with camera._lock, ThreadPoolExecutor(1) as other:
+        other.submit(camera.settle_flip, recorded).result(PATIENCE_S)
+    assert not camera.tracker.is_mirrored
+    camera.settle_flip(recorded)
+    assert camera.tracker.is_mirrored
