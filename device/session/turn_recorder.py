@@ -12,13 +12,14 @@ from device.session.game_controller import GameController
 from device.session.messages import Notice, Trouble
 from device.session.open_question import make_wait_question
 from device.session.snapshot import Sight
-from device.session.threads import CommandQueue, TurnWorker
+from device.session.threads import CaptureProgress, CommandQueue, TurnWorker
 from device.session.turns.decision import Decision, TurnContext
 from device.session.turns.turn_capture import (
     AdvanceCapture,
     TurnCapture,
     capture_turn,
     check_advance_key_frames,
+    mark_echo,
     may_show_play,
     reject_blurred_turn,
     reject_used_picture,
@@ -28,7 +29,6 @@ from device.session.turns.turn_finder import shows_unended_play
 from device.session.used_pictures import UsedPictures, digest_image
 from engine.events import filter_plays
 from engine.messages import join_messages, key_of
-from engine.reading import HIDDEN
 from vision.recognition.problems import FOREIGN_TILES, MIRRORED
 
 
@@ -64,15 +64,18 @@ class TurnRecorder:
         if controller.game.tiles.by_hand_only:
             controller.show_notice("by-hand-only", trouble=Trouble.BOARD)
             return ()
-        ended = auto_turns.consume_ended_turn(controller.game) if auto_turns is not None else None
         if not worker.is_pending:
-            self._start_capture(controller.turn_context)
+            ended = auto_turns.consume_ended_turn(controller.game) if auto_turns is not None else None
+            if ended is not None and ended is self.background.advance_reader.get_newest() and self._is_board_known():
+                self._show_echo()
+                return ()
+            self._start_capture(controller.turn_context, ended)
         turn = worker.wait(self.queue.run_pings)
         if turn is None:
             controller.open_question = make_wait_question(worker.max_s)
             return ()
-        if ended is not None and _shows_same_tiles(ended.turn, turn):
-            controller.show_notice("turn-ended-already", controller.game.players[controller.game.to_move])
+        if turn.is_echo:
+            self._show_echo()
             return ()
         if self.board_camera.is_live:
             self._record_turn(turn)
@@ -80,11 +83,25 @@ class TurnRecorder:
             turn = self._record_new_picture(reject_blurred_turn(turn) if self.rejects_blur else turn)
         return turn.reading.problems
 
-    def _start_capture(self, context: TurnContext) -> None:
-        """Start to take pictures of the board, and to infer the turn from them."""
+    def _show_echo(self) -> None:
+        """Show that a press was ignored, because the turn for which it was meant has just ended automatically."""
+        game = self.controller.game
+        self.controller.show_notice("turn-ended-already", game.players[game.to_move])
+
+    def _start_capture(self, context: TurnContext, ended: AdvanceCapture | None = None) -> None:
+        """Start to take pictures of the board, and to infer the turn from them.
+
+        `ended` is the capture of a turn that has just ended automatically, if the press may be meant for that turn. It
+        is compared as a part of the capture, so that a reading which the players have to wait for is compared as well.
+        """
         game, key_frames = self.controller.game, self.background.key_frames.list_frames(self.controller.game)
         camera, take_advance = self.board_camera, self.background.advance_reader.take
-        self.worker.start(lambda progress: capture_turn(camera, game, context, key_frames, progress, take_advance()))
+
+        def capture(progress: CaptureProgress) -> TurnCapture:
+            turn = capture_turn(camera, game, context, key_frames, progress, take_advance())
+            return turn if ended is None else mark_echo(turn, ended.turn, game)
+
+        self.worker.start(capture)
 
     def record_advance(self, advance: AdvanceCapture) -> None:
         """Record a turn that no button has ended, from the picture in which it was captured in advance."""
@@ -250,11 +267,3 @@ class TurnRecorder:
         shown = [problem for problem in turn.reading.problems if key_of(problem) in shown_keys]
         controller.notices += tuple(Notice(problem) for problem in shown)
         self.background.add_turn(turn, controller.game)
-
-
-def _shows_same_tiles(before: TurnCapture, after: TurnCapture) -> bool:
-    """Return True if two captures show the same tiles, except on squares that a hand hides in the later one."""
-    if before.reading.board is None or after.reading.board is None:
-        return False
-    pairs = zip(before.reading.board.symbols, after.reading.board.symbols, strict=True)
-    return all(after_symbol in (before_symbol, HIDDEN) for before_symbol, after_symbol in pairs)

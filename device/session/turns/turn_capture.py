@@ -18,6 +18,7 @@ from device.session.turns.decision import Decision, TurnContext
 from device.session.turns.inferred_turn import MIN_HIDDEN_PROBABILITY, ask_one_or_two_plays
 from device.session.turns.key_frame_plays import find_earlier_tile, find_extended_plays, needs_key_frames, split_turns
 from device.session.turns.turn_validation import decide_reading, validate_decision
+from engine.board import Square
 from engine.events import filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
@@ -54,6 +55,8 @@ class TurnCapture:
     """True if the board showed two turns, which were separated with key frames (earlier pictures)."""
     is_aligned: bool = True
     """False if the grid was found one square off, so that the reading had to be shifted."""
+    is_echo: bool = False
+    """True if the board has not changed since a turn ended automatically just before the press of this capture."""
     own_board: BoardReading | None = None
     """The reading of the last picture alone; `reading.board` may be merged from several pictures."""
     pictures: EncodedPictures | None = None
@@ -130,6 +133,28 @@ def capture_turn(
     turn = _read_pictures(camera, game, context, progress, advance)
     turn = _split_turns(turn, context, read, key_frames)
     return _check_key_frames(turn, context, read, key_frames)
+
+
+def mark_echo(turn: TurnCapture, ended: TurnCapture, game: Game) -> TurnCapture:
+    """Return a capture with `is_echo` set if its board has not changed since `ended`, the last turn of `game`.
+
+    The board has changed if a tile was placed, or a recorded tile removed. A letter that is read differently is no
+    change, because the reading of a doubtful tile differs from picture to picture.
+    """
+    before, after = ended.reading.board, turn.reading.board
+    if before is None or after is None:
+        return turn
+    return replace(turn, is_echo=_find_differing_squares(game, after) <= _find_differing_squares(game, before))
+
+
+def _find_differing_squares(game: Game, reading: BoardReading) -> set[Square]:
+    """Return the visible squares that have a tile either in a reading or on the recorded board, but not on both."""
+    pairs = zip((align_reading(game, reading) or reading).squares, game.board.squares, strict=True)
+    return {
+        square
+        for square, (read, tile) in enumerate(pairs)
+        if read.symbol != HIDDEN and read.is_tile != (tile is not None)
+    }
 
 
 def check_advance_key_frames(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -21,13 +21,14 @@ from device.session.turns.turn_capture import MAX_IMAGES
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import parse_square
+from engine.inference.alignment import shift_reading
 from engine.lexicon import WordList
 from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES, ChallengeRule
 from tests.support.engine_table import new_game
 from tests.support.stepped_tables import SteppedTable, open_stepped_table
 from tests.support.stepped_time import get_advance
-from tests.support.text_table import FARM, HORN, STARTED, WORDS, PaintedTable, RuledTable
+from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, PaintedTable, RuledTable
 from tests.support.waiting import PATIENCE_S
 from vision.geometry import Image
 from vision.recognition.reader import PhotoReading
@@ -47,6 +48,41 @@ def open_table(
 def found(auto: SteppedTable) -> list[tuple[int, str]]:
     """Return player and word of each turn."""
     return [(turn.player, turn.word) for turn in auto.session.state.turns]
+
+
+def pass_hand(auto: SteppedTable) -> None:
+    """Cover the board for a moment, so that it is read again afterwards."""
+    assert isinstance(auto.table, RuledTable)
+    auto.table.covered = True
+    auto.rest(0.6)
+    auto.table.covered = False
+    auto.rest(1.0)
+
+
+class DoubtfulTable(RuledTable):
+    """A painted table on which a tile on G8 is read as A or O; the first of `letters` is the likelier one."""
+
+    letters = "AO"
+
+    def read(self, image: Image, tiles: Collection[str], **place: object) -> PhotoReading:
+        reading, square = super().read(image, tiles, **place), parse_square("G8")
+        if reading.board is None or not reading.board.squares[square].is_tile:
+            return reading
+        squares = list(reading.board.squares)
+        squares[square] = SquareReading(tuple(zip(self.letters, (0.6, 0.4), strict=True)))
+        return replace(reading, board=BoardReading(tuple(squares)))
+
+
+class ShiftedTable(RuledTable):
+    """A painted table whose grid is found one row too high while `is_shifted`."""
+
+    is_shifted = False
+
+    def read(self, image: Image, tiles: Collection[str], **place: object) -> PhotoReading:
+        reading = super().read(image, tiles, **place)
+        if reading.board is None or not self.is_shifted:
+            return reading
+        return replace(reading, board=shift_reading(reading.board, 1, 0))
 
 
 @pytest.fixture
@@ -215,6 +251,92 @@ def test_press_with_a_hand_over_the_board_just_after_the_end_is_no_pass(auto: St
     assert found(auto) == [(0, "HORN")] and [notice.key for notice in state.notices] == ["turn-ended-already"]
 
 
+def test_press_just_after_the_end_is_no_pass_if_hidden_squares_are_now_visible(auto: SteppedTable) -> None:
+    assert isinstance(auto.table, RuledTable)
+    auto.table.hidden = [frozenset((0, column) for column in range(5))] * 1000
+    auto.lay(HORN)
+    auto.until(lambda: auto.session.state.turns)
+    auto.table.hidden = []
+    pass_hand(auto)
+    state = auto.submit(EndTurn())
+    assert found(auto) == [(0, "HORN")] and [notice.key for notice in state.notices] == ["turn-ended-already"]
+
+
+def test_tiles_on_squares_that_were_hidden_at_the_end_count(auto: SteppedTable) -> None:
+    auto.table.hidden = [frozenset((row, 7) for row in range(5))] * 1000
+    auto.lay(HORN)
+    auto.until(lambda: auto.session.state.turns)
+    auto.table.hidden = []
+    auto.lay(HORN, ("PASTE", 3, 7, False))
+    state = auto.submit(EndTurn())
+    assert "turn-ended-already" not in [notice.key for notice in state.notices]
+
+
+def test_tile_that_is_removed_at_the_press_just_after_the_end_counts(auto: SteppedTable) -> None:
+    auto.lay(HORN)
+    auto.until(lambda: auto.session.state.turns)
+    auto.lay(("HOR", 7, 5, True))
+    state = auto.submit(EndTurn())
+    assert "turn-ended-already" not in [notice.key for notice in state.notices]
+
+
+@pytest.mark.parametrize("has_hand_passed", [False, True])
+def test_press_just_after_the_end_is_no_pass_if_a_doubtful_letter_is_read_differently(has_hand_passed: bool) -> None:
+    with open_table(kind=DoubtfulTable) as table:
+        assert isinstance(table.table, DoubtfulTable)
+        table.lay(HORN)
+        table.until(lambda: table.session.state.turns)
+        table.table.letters = "OA"
+        if has_hand_passed:
+            pass_hand(table)
+        state = table.submit(EndTurn())
+        assert found(table) == [(0, "HARN")]
+        assert [notice.key for notice in state.notices] == ["turn-ended-already"]
+
+
+def test_press_just_after_the_end_is_no_pass_if_the_grid_is_found_one_square_off() -> None:
+    with open_table(kind=ShiftedTable) as table:
+        assert isinstance(table.table, ShiftedTable)
+        table.lay(HORN)
+        table.until(lambda: len(found(table)) == 1)
+        table.lay(HORN, FARM)
+        table.until(lambda: len(found(table)) == 2)
+        table.lay(HORN, FARM, PASTE)
+        table.until(lambda: len(found(table)) == 3)
+        table.table.is_shifted = True
+        pass_hand(table)
+        state = table.submit(EndTurn())
+        assert len(found(table)) == 3 and [notice.key for notice in state.notices] == ["turn-ended-already"]
+
+
+def test_press_just_after_the_end_reads_nothing_if_the_board_looks_the_same(auto: SteppedTable) -> None:
+    auto.lay(HORN)
+    auto.until(lambda: auto.session.state.turns)
+    reads = auto.table.reads
+    auto.submit(EndTurn())
+    assert auto.table.reads == reads
+
+
+def test_press_just_after_the_end_is_no_pass_if_it_is_read_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    with open_table(kind=PaintedTable) as dark:  # a press reads the board again
+        dark.lay(HORN)
+        dark.until(lambda: dark.session.state.turns)
+        worker, wait = dark.session._turn_worker, dark.session._turn_worker.wait
+
+        def give_up(report_waiting: Callable[[], None]) -> None:
+            """Wait for the reading, but let it count as not ready."""
+            pending = worker._pending
+            wait(report_waiting)
+            worker._pending = pending
+
+        with monkeypatch.context() as patch:
+            patch.setattr(worker, "wait", give_up)
+            question = dark.submit(EndTurn()).question
+        assert question is not None and question.key == "not-read-in-time"
+        state = dark.submit(AnswerQuestion(0))
+        assert found(dark) == [(0, "HORN")] and [notice.key for notice in state.notices] == ["turn-ended-already"]
+
+
 def test_turn_of_the_next_player_counts_if_the_board_changes_at_the_press(auto: SteppedTable) -> None:
     auto.lay(HORN)
     auto.until(lambda: auto.session.state.turns)
@@ -248,18 +370,6 @@ def test_open_question_about_a_blank_does_not_stop_the_next_turn(auto: SteppedTa
     auto.lay(("HO?N", 7, 5, True), ("SHE", 6, 5, False))
     auto.rest(6.5)
     assert [player for player, _ in found(auto)] == [0, 1]
-
-
-class DoubtfulTable(RuledTable):
-    """A painted table on which a tile on G8 is read as A or O."""
-
-    def read(self, image: Image, tiles: Collection[str], **place: object) -> PhotoReading:
-        reading, square = super().read(image, tiles, **place), parse_square("G8")
-        if reading.board is None or not reading.board.squares[square].is_tile:
-            return reading
-        squares = list(reading.board.squares)
-        squares[square] = SquareReading((("A", 0.6), ("O", 0.4)))
-        return replace(reading, board=BoardReading(tuple(squares)))
 
 
 def test_doubtful_letter_without_an_answer_stops_no_later_turn() -> None:
