@@ -64,7 +64,10 @@ class BoardCamera:
         self._follows_board = follows_board
         self._tracker = BoardTracker()
         self._unsure_flip: PhotoReading | None = None
-        """The last reading if only a few tiles show that its picture is mirrored (`BoardReading.alternative`)."""
+        """The last reading if only a few tiles show that its picture is mirrored (`BoardReading.alternative`). None if
+        a user has placed or discarded corners since."""
+        self._before_flip: BoardTracker | None = None
+        """The tracker before the recorded tiles confirmed `_unsure_flip`; None if they have not."""
         self._newest_preview: Frame | None = None
         self._lock = threading.RLock()
 
@@ -129,27 +132,31 @@ class BoardCamera:
                 capture = Capture(frame, self.read_board(frame.image, tiles))
             board = capture.reading.board
             self._unsure_flip = capture.reading if board is not None and board.alternative is not None else None
+            self._before_flip = None
             return capture
 
     def settle_flip(self, board: Board) -> None:
         """Decide whether the pictures are mirrored if only a few tiles of the last reading show it.
 
         `board` is the recorded board. If it has the tiles of the flipped picture, and not those of the picture as it
-        is, the players have confirmed the flip.
+        is, the players have confirmed the flip. Otherwise they have not, or have undone it.
         """
-        reading = self._unsure_flip
-        if reading is None or reading.board is None or reading.board.alternative is None or reading.corners is None:
-            return
-        is_flipped, is_as_it_is = (
-            not find_inconsistent_squares(seen, board) for seen in (reading.board, reading.board.alternative)
-        )
         # While another thread reads a picture, the players do not wait for it: the next command decides.
-        if not is_flipped or is_as_it_is or not self._lock.acquire(blocking=False):
+        if self._unsure_flip is None or not self._lock.acquire(blocking=False):
             return
         try:
-            self._unsure_flip = None
-            if self._follows_board:
+            reading = self._unsure_flip
+            if reading is None or reading.board is None or reading.board.alternative is None or reading.corners is None:
+                return
+            is_flipped, is_as_it_is = (
+                not find_inconsistent_squares(seen, board) for seen in (reading.board, reading.board.alternative)
+            )
+            is_confirmed = is_flipped and not is_as_it_is and self._follows_board
+            if is_confirmed and self._before_flip is None:
+                self._before_flip = self._tracker
                 self._tracker = replace(self._tracker, is_mirrored=reading.is_mirrored).confirm(reading.corners)
+            elif not is_confirmed and self._before_flip is not None:
+                self._tracker, self._before_flip = self._before_flip, None
         finally:
             self._lock.release()
 
@@ -271,13 +278,18 @@ class BoardCamera:
         these corners was detected as well. Raises ValueError if the corners cannot form a board.
         """
         with self._lock:
+            self._unsure_flip = self._before_flip = None
             tracker = replace(self._tracker, is_mirrored=is_mirrored or self._tracker.is_mirrored)
             self._tracker = tracker.place_corners(corners, image_shape, is_detected=is_detected)
 
     def forget_corners(self) -> None:
-        """Discard all corners, including those that a user placed; the whole of the next picture is then searched."""
+        """Discard all corners, including those that a user placed; the whole of the next picture is then searched.
+
+        It then also shows anew whether pictures are mirrored.
+        """
         with self._lock:
-            self._tracker = self._tracker.reset()
+            self._unsure_flip = self._before_flip = None
+            self._tracker = replace(self._tracker.reset(), is_mirrored=False)
 
     def close(self) -> None:
         """Release the camera."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
@@ -23,6 +23,7 @@ from device.storage.store import TABLE_NOTES, GameStore
 from engine.board import SQUARES, square_name
 from engine.messages import join_messages
 from engine.reading import BOARD_SIZE
+from vision.geometry import reverse_quad
 from vision.recognition.reader import PhotoReading
 from vision.tracking import BoardTracker
 
@@ -78,7 +79,7 @@ class TableSetup:
         self._image_shape: tuple[int, ...] = ()
         self._scale = 1.0
         self._is_view_mirrored = False
-        """True if the last view was read as a mirrored picture; its corners are then in anticlockwise order."""
+        """True if the last view clearly was a mirrored picture; its corners are then in anticlockwise order."""
         self._last_mismatch: object = None
         """The entered faces and the squares that differed in the last call of `enrol_tiles`."""
         self._restore_corners()
@@ -93,6 +94,10 @@ class TableSetup:
         self._image_shape = image.shape
         self._scale = min(1.0, MAX_SIDE_PX / max(image.shape[:2]))
         reading = self._board_camera.read_board(image, tiles)
+        is_flip_unsure = reading.board is not None and reading.board.alternative is not None
+        if is_flip_unsure and reading.is_mirrored and reading.corners is not None:
+            # Show the corners of the picture as it is: corners that the user moves must not make it a mirrored one.
+            reading = replace(reading, corners=reverse_quad(reading.corners), is_mirrored=False)
         self._is_view_mirrored = reading.is_mirrored
         if self._board_camera.tracker.corners is None:
             self._board_camera.adopt_location(reading)

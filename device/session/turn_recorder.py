@@ -160,8 +160,11 @@ class TurnRecorder:
         controller.show_notice("recorded-first", name)
 
     def settle_flip(self) -> None:
-        """Let the recorded tiles decide whether pictures are mirrored, if the last reading could not."""
-        if self.controller.has_game:
+        """Let the recorded tiles decide whether pictures are mirrored, if the last reading could not.
+
+        While a question is open, the players may still choose another answer than the recorded one.
+        """
+        if self.controller.has_game and self.controller.open_question is None:
             self.board_camera.settle_flip(self.controller.game.board)
 
     def shows_unended_play(self, seat: int | None) -> bool:

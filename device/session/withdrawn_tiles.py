@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from engine.board import Square
 from engine.events import Event
 from engine.game import Game
-from engine.inference.evidence import is_consistent, tile_confidence
+from engine.inference.evidence import is_consistent
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
 from engine.tiles import Tile
 
 MIN_EMPTY_PROBABILITY = 0.5
 """Limit for the probability that a square is empty; above it, a tile that must be removed counts as removed."""
 MIN_LETTER_PROBABILITY = 0.9
-"""Limit for the probability of a letter on the square of a tile that must be removed.
-
-If the tile itself was read with a higher probability, and another letter is now, that letter is a new play's."""
+"""Minimum probability of another letter on the square of a tile that must be removed for it to be one of a new play."""
+MAX_MISREAD_PROBABILITY = 0.02
+"""Maximum probability of that letter in the last reading of the tile itself; if it was higher, the tile is misread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +39,18 @@ class WithdrawnTile:
         return is_as_before or is_consistent(symbol, self.tile)
 
     def is_replaced(self, reading: BoardReading) -> bool:
-        """Return True if a reading clearly shows another letter on the square, and this tile was clearly read before.
+        """Return True if a reading clearly shows another letter on the square, for which this tile was never taken.
 
         Otherwise the letter may be this tile, misread. A blank may be a letter under glare.
         """
         now = reading.squares[self.square]
         is_letter = now.symbol not in (EMPTY, HIDDEN, BLANK) and now.confidence > MIN_LETTER_PROBABILITY
-        is_readable = self.read is not None and tile_confidence(self.read, self.tile) > MIN_LETTER_PROBABILITY
-        return is_letter and is_readable and not self.is_shown(reading)
+        is_read_well = (
+            self.read is not None
+            and is_consistent(self.read.symbol, self.tile)
+            and self.read.probability(now.symbol) < MAX_MISREAD_PROBABILITY
+        )
+        return is_letter and is_read_well and not self.is_shown(reading)
 
 
 WithdrawnPlay = tuple[WithdrawnTile, ...]

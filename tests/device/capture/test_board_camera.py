@@ -340,3 +340,25 @@ def test_recorded_tiles_are_compared_later_while_another_thread_reads_a_picture(
     assert not camera.tracker.is_mirrored
     camera.settle_flip(recorded)
     assert camera.tracker.is_mirrored
+
+
+def test_undone_play_takes_back_that_pictures_are_mirrored() -> None:
+    camera = BoardCamera(TextTable(), MirroredLetters())
+    camera.capture_board(TILES)
+    camera.settle_flip(engine.board.Board().with_tiles({0: Tile("A")}))
+    camera.settle_flip(engine.board.Board())
+    assert not camera.tracker.is_mirrored and camera.tracker.corners is None
+
+
+@pytest.mark.parametrize("corners", [HERE + 50, None])
+def test_corners_of_a_user_are_kept_if_the_recorded_tiles_show_mirroring_later(corners: Floats | None) -> None:
+    camera = BoardCamera(TextTable(), MirroredLetters())
+    camera.capture_board(TILES)
+    if corners is None:
+        camera.forget_corners()
+    else:
+        camera.place_corners(corners, IMAGE.shape)
+    camera.settle_flip(engine.board.Board().with_tiles({0: Tile("A")}))
+    kept = camera.tracker.corners
+    assert not camera.tracker.is_mirrored
+    assert kept is None if corners is None else kept is not None and np.array_equal(kept, corners)

@@ -20,6 +20,7 @@ from device.storage.store import GameStore
 from tests.device.capture.test_board_camera import HERE, Board, Letters, MirroredLetters
 from tests.support.own_tiles import Muddle, OwnTable, rows_of
 from tests.support.text_table import PaintedTable
+from vision.geometry import is_convex
 
 TILES = ("A", "B", "C")
 
@@ -98,6 +99,8 @@ def test_corners_of_a_picture_that_few_tiles_show_as_mirrored_can_be_moved(store
     shown = set_up.capture_setup_view(TILES).corners
     assert shown is not None
     assert set_up.place_corners([(x + 1, y) for x, y in shown], TILES).placed
+    tracker = set_up._board_camera.tracker
+    assert not tracker.is_mirrored and tracker.corners is not None and is_convex(tracker.corners)
 
 
 # Learning

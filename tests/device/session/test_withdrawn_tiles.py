@@ -66,9 +66,13 @@ def test_withdrawn_tile_that_was_not_read_before_is_gone_only_if_its_square_is_e
     assert is_cleared(withdraw("S", shown), read("."))
 
 
-def test_withdrawn_tile_that_was_not_clearly_read_before_is_gone_only_if_its_square_is_empty() -> None:
+@pytest.mark.parametrize(("symbol", "expected"), [("Z", False), ("E", True)])
+def test_withdrawn_tile_that_was_read_in_doubt_is_gone_if_its_square_shows_a_letter_beyond_this_doubt(
+    symbol: str, expected: bool
+) -> None:
     before = SquareReading((("S", 0.6), ("Z", 0.4)))
-    assert not is_cleared((WithdrawnTile(0, load_tile_set("en").parse_tile("S"), before),), read("Z"))
+    withdrawn = (WithdrawnTile(0, load_tile_set("en").parse_tile("S"), before),)
+    assert is_cleared(withdrawn, read(symbol)) is expected
 
 
 def test_withdrawn_play_whose_tiles_are_shown_remains_beside_one_whose_tiles_are_gone() -> None:
