@@ -209,6 +209,8 @@ class Dialogs:
             known=known,
             offer=list_choices(self.own_lexicon),
             own=self.own_lexicon.stem if self.own_lexicon else "",
+            lexicon=_choose_lexicon(started, self.own_lexicon),
+            judge="list" if (rules.list_decides if started else self.own_lexicon) else "players",
             without_list=[name for name in playable_tile_set_names() if not has_default_lexicon(name)],
             most=MAX_PLAYERS,
             longest=MAX_PLAYER_NAME_LENGTH,
@@ -221,6 +223,12 @@ class Dialogs:
             changed={} if started is None else list_changed_choices(rules, chosen),
             first=_find_next_first_player(state) if started is None else None if started.draw else started.first,
         )
+
+
+def _choose_lexicon(started: GameStarted | None, own_lexicon: Path | None) -> str:
+    """Return the choice of the form for the word list of the new game `started`, or of a game like the last one."""
+    has_none = started is not None and started.lexicon is None and has_default_lexicon(started.tile_set)
+    return "own" if own_lexicon else "none" if has_none else "shipped"
 
 
 def _find_next_first_player(state: TableSnapshot) -> int:

@@ -55,6 +55,11 @@ class HallTable:
         return (self.state.name if self.state else "") or self.name
 
     @property
+    def can_be_forgotten(self) -> bool:
+        """True for a table that is known to be away. A table with a title is kept: pairings may name the title."""
+        return self.is_online is False and self.title == self.name
+
+    @property
     def needs_help(self) -> bool:
         """True if the table calls the director, reports a fault, or is offline in the middle of a game."""
         if self.state is None:

@@ -39,9 +39,12 @@ def apply_table_state(hall: HallState, state: TableState, arrived: float) -> Hal
 
 
 def apply_forgotten_table(hall: HallState, name: str) -> HallState:
-    """Return the hall without a table until it connects again; its results stay. A table that is online is kept."""
+    """Return the hall without a table until it connects again; its results stay.
+
+    A table that cannot be forgotten is kept (`HallTable.can_be_forgotten`).
+    """
     table = hall.tables.get(name)
-    if table is None or table.is_online:
+    if table is None or not table.can_be_forgotten:
         return hall
     tables = MappingProxyType({key: one for key, one in hall.tables.items() if key != name})
     revision = hall.revision + 1

@@ -254,7 +254,8 @@ class HallReceiver(BrokerTask):
     def _apply(self, message: HallMessage, is_retained: bool) -> HallState:
         if message.table in self.state.forgotten:
             is_old = is_retained and not (isinstance(message, TableStatus) and message.online)
-            if is_old:  # the broker has kept it from the time before
+            is_old |= isinstance(message, OrderAnswer)  # the table's doctor sends one, too
+            if is_old:  # the broker has kept it from the time before, or the table does not play
                 return self.state
             forgotten = self.state.forgotten - {message.table}
             save_forgotten(self.games, forgotten)
@@ -297,7 +298,7 @@ class HallReceiver(BrokerTask):
         If the hall has not received this game, the hall is returned unchanged.
         """
         played = hall.tables[state.table].played
-        if played is None or is_state_of(state, played.received):
+        if played is not None and is_state_of(state, played.received):
             return hall
         game = self.games.find_game(state.table, state.game, state.store)
         return hall if game is None else apply_game(hall, game, self.games.read_events(game.id))

@@ -337,6 +337,19 @@ def test_director_forgets_a_table(hall: ShownHall, director: FlaskClient) -> Non
     assert list(hall.state.tables) == ["Table 10"], "a table that is online stays"
 
 
+@pytest.mark.parametrize(("title", "is_online"), [("A1", False), ("", None)])
+def test_table_with_a_title_or_without_a_known_status_is_not_forgotten(
+    hall: ShownHall, director: FlaskClient, title: str, is_online: bool | None
+) -> None:
+    hall.state = apply_table_state(hall.state, replace_struct(state_of("Table 2", 2), name=title), 0.0)
+    table = replace(hall.state.tables["Table 2"], is_online=is_online)
+    hall.state = replace(hall.state, tables={**hall.state.tables, "Table 2": table})
+    hall.look()
+    assert "Forget this table" not in director.get("/event").text
+    assert post(director, "/event/forget", table="Table 2") == 303
+    assert "Table 2" in hall.state.tables
+
+
 def test_clocks_are_started_where_the_game_is_paused(hall: ShownHall, director: FlaskClient) -> None:
     assert post(director, "/event/start-clocks") == 409
     hall.state = apply_table_state(hall.state, state_of("Table 10", 2, "paused"), 0.0)

@@ -67,6 +67,23 @@ def test_form_shows_the_game_of_changed_settings(table: ShownTable) -> None:
     assert f'name="seen" value="{samples.MIDGAME.moment}"' in html
 
 
+@pytest.mark.parametrize("lexicon", [None, "en"])
+@pytest.mark.parametrize("judge", ["list", "players"])
+def test_form_shows_word_list_and_judge_of_changed_settings(
+    table: ShownTable, tmp_path: Path, judge: str, lexicon: str | None
+) -> None:
+    started = GameStarted(("Mira", "Tom"), make_rules(RuleChoice({"judge": judge})), lexicon=lexicon)
+    own = tmp_path / "club.txt"
+    own.write_text("zoo\n")
+    client = create_app(
+        table, own_lexicon=own if lexicon else None, host_info=HostInfo(find_new_game=lambda _: started)
+    ).test_client()
+    pair(client)
+    html = client.get("/dialogs/new-game").text
+    assert f'<option value="{judge}" selected>' in html
+    assert f'<option value="{"own" if lexicon else "none"}" selected>' in html
+
+
 def test_form_begins_a_game_of_the_changed_rules(table: ShownTable) -> None:
     choices = {"challenge": "points", "points": "10", "exchange": "seven", "minutes": "20", "overtime": "5"}
     rules = make_rules(RuleChoice({**choices, "finish_round": "yes"}, ("recycle",), ("beginner", "expert")))

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from device.hall.messages import make_state_message, make_status_message
+from device.hall.messages import OrderAnswer, make_state_message, make_status_message
 from device.hall.receiving.pairings import Pairing, PairingsError, format_pairings
 from device.hall.receiving.receiver import DOUBLE_CLICK_S, HallReceiver
 from device.hall.receiving.results import Result
@@ -291,6 +291,38 @@ def test_table_is_forgotten_until_it_connects_again(tmp_path: Path) -> None:
         assert list(hall.state.tables) == ["7"]
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         assert list(hall.state.tables) == ["7"]
+
+
+def test_forgotten_table_that_connects_again_shows_its_game(tmp_path: Path) -> None:
+    def send_running_game() -> None:
+        send_status(hall, is_online=True, is_retained=False)
+        log = {
+            "table": "7",
+            "store": "a",
+            "game": 1,
+            "events": [{"time": 10.0, "event": to_json(GameStarted(("Anna", "Ben")))}],
+        }
+        hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+        message = make_state_message("7", samples.MIDGAME, 0.0, time.time(), store="a")
+        state = msgspec.structs.replace(message.message, game=1, events=1)
+        hall.receive(message.topic, msgspec.json.encode(state), False)
+
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        send_running_game()
+        assert hall.state.tables["7"].played is not None
+        send_status(hall, is_online=False, is_retained=False)
+        hall.forget_table("7")
+        send_running_game()
+        assert hall.state.tables["7"].played is not None
+
+
+def test_answer_of_the_doctor_does_not_bring_a_forgotten_table_back(tmp_path: Path) -> None:
+    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
+        send_status(hall, is_online=False, is_retained=False)
+        hall.forget_table("7")
+        answer = OrderAnswer(table="7", number=0, accepted=True)
+        hall.receive("tilekeeper/v1/7/answer", msgspec.json.encode(answer), False)
+        assert not hall.state.tables and hall.state.forgotten == {"7"}
 
 
 @pytest.mark.parametrize("is_online", [False, True])
