@@ -64,8 +64,7 @@ class BoardCamera:
         self._follows_board = follows_board
         self._tracker = BoardTracker()
         self._unsure_flip: PhotoReading | None = None
-        """The last reading if only a few tiles show that its picture is mirrored (`BoardReading.alternative`). None if
-        a user has placed or discarded corners since."""
+        """The last reading if `is_flip_unsure`; None if a user has placed or discarded corners since."""
         self._before_flip: BoardTracker | None = None
         """The tracker before the recorded tiles confirmed `_unsure_flip`; None if they have not."""
         self._newest_preview: Frame | None = None
@@ -130,8 +129,7 @@ class BoardCamera:
             else:
                 frame = self._camera.capture_still()
                 capture = Capture(frame, self.read_board(frame.image, tiles))
-            board = capture.reading.board
-            self._unsure_flip = capture.reading if board is not None and board.alternative is not None else None
+            self._unsure_flip = capture.reading if capture.reading.is_flip_unsure else None
             self._before_flip = None
             return capture
 
@@ -258,9 +256,8 @@ class BoardCamera:
 
         Do nothing if only a few tiles show that the picture is mirrored: the order of the corners depends on it.
         """
-        is_flip_unsure = reading.board is not None and reading.board.alternative is not None
         with self._lock:
-            if self._follows_board and reading.corners is not None and not is_flip_unsure:
+            if self._follows_board and reading.corners is not None and not reading.is_flip_unsure:
                 is_upright = _shows_orientation(reading) or _keeps_orientation(self._tracker, reading)
                 self._tracker = self._tracker.confirm(reading.corners, reading.memory, is_upright=is_upright)
 
@@ -285,7 +282,7 @@ class BoardCamera:
     def forget_corners(self) -> None:
         """Discard all corners, including those that a user placed; the whole of the next picture is then searched.
 
-        It then also shows anew whether pictures are mirrored.
+        That picture also shows again whether the camera delivers mirrored pictures.
         """
         with self._lock:
             self._unsure_flip = self._before_flip = None

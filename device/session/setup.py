@@ -94,8 +94,7 @@ class TableSetup:
         self._image_shape = image.shape
         self._scale = min(1.0, MAX_SIDE_PX / max(image.shape[:2]))
         reading = self._board_camera.read_board(image, tiles)
-        is_flip_unsure = reading.board is not None and reading.board.alternative is not None
-        if is_flip_unsure and reading.is_mirrored and reading.corners is not None:
+        if reading.is_flip_unsure and reading.is_mirrored and reading.corners is not None:
             # Show the corners of the picture as it is: corners that the user moves must not make it a mirrored one.
             reading = replace(reading, corners=reverse_quad(reading.corners), is_mirrored=False)
         self._is_view_mirrored = reading.is_mirrored

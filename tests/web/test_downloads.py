@@ -1,4 +1,4 @@
-"""Downloads of ZIP files: clients that do not receive them make nobody else wait, and their number is limited."""
+"""Downloads of ZIP files: a slow client does not delay others, and the number of downloads is limited."""
 
 from __future__ import annotations
 

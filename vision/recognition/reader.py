@@ -86,6 +86,11 @@ class PhotoReading:
     memory: BoardMemory | None = None
     """Memory for `BoardTracker.confirm`; None if the board was not read or the picture is mirrored."""
 
+    @property
+    def is_flip_unsure(self) -> bool:
+        """True if only a few tiles show whether the picture is mirrored (`BoardReading.alternative`)."""
+        return self.board is not None and self.board.alternative is not None
+
 
 class PhotoReader(Protocol):
     """Interface of board readers; `BoardReader` implements it."""

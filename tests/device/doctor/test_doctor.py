@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +22,7 @@ from device.doctor import Severity, System, examine
 from device.doctor.network import check_secure_port
 from device.doctor.program import PACKAGE_UNIT, REQUIRED_MODULES
 from device.session.messages import Notice, Trouble
+from device.session.table_session import TableSession
 from device.settings import load_settings
 from device.storage.store import GameStore
 from engine.events import to_json
@@ -288,13 +291,20 @@ def test_network_camera_that_answers_is_good(pi: RaspberryPi) -> None:
     assert texts == [f"network camera at {address.replace('anna:secret@', '')}"]
 
 
-def test_fault_of_the_camera_that_a_running_table_shows_is_a_fault(pi: RaspberryPi) -> None:
-    pi.answer("systemctl", "is-active tilekeeper.service", "active")
+@contextmanager
+def open_running_table(pi: RaspberryPi, more_settings: str = "") -> Iterator[TableSession]:
+    """Serve the page of a table whose port is in the settings, with `more_settings`, and return its session."""
     with (
         open_phone_session(TextTable()) as session,
         PageServer(create_app(session), 0, "127.0.0.1") as server,
     ):
-        pi.write("/etc/tilekeeper/settings.toml", f"[page]\nport = {server.port}\n")
+        pi.write("/etc/tilekeeper/settings.toml", f"[page]\nport = {server.port}\n{more_settings}")
+        yield session
+
+
+def test_fault_of_the_camera_that_a_running_table_shows_is_a_fault(pi: RaspberryPi) -> None:
+    pi.answer("systemctl", "is-active tilekeeper.service", "active")
+    with open_running_table(pi) as session:
         assert not find_findings(examine(pi), "camera", Severity.FAULT)
         session.notify(Notice("The picture of the camera is black.", Trouble.CAMERA))
         until(lambda: bool(session.state.notices))
@@ -307,11 +317,7 @@ def test_problem_that_a_running_table_with_a_phone_shows_is_reported(
     pi: RaspberryPi, trouble: Trouble, state: Severity
 ) -> None:
     pi.answer("systemctl", "is-active tilekeeper.service", "active")
-    with (
-        open_phone_session(TextTable()) as session,
-        PageServer(create_app(session), 0, "127.0.0.1") as server,
-    ):
-        pi.write("/etc/tilekeeper/settings.toml", f'[page]\nport = {server.port}\n[camera]\nsource = "phone"\n')
+    with open_running_table(pi, '[camera]\nsource = "phone"\n') as session:
         session.notify(Notice("The table has a problem.", trouble))
         until(lambda: bool(session.state.notices))
         (finding,) = find_findings(examine(pi, picture=False), str(trouble), state)
@@ -320,11 +326,7 @@ def test_problem_that_a_running_table_with_a_phone_shows_is_reported(
 
 def test_problem_of_a_table_without_a_service_is_reported(pi: RaspberryPi) -> None:
     pi.remove("/etc/systemd/system/tilekeeper.service")
-    with (
-        open_phone_session(TextTable()) as session,
-        PageServer(create_app(session), 0, "127.0.0.1") as server,
-    ):
-        pi.write("/etc/tilekeeper/settings.toml", f"[page]\nport = {server.port}\n")
+    with open_running_table(pi) as session:
         session.notify(Notice("The table has no store.", Trouble.STORE))
         until(lambda: bool(session.state.notices))
         (finding,) = find_findings(examine(pi, picture=False), "store", Severity.FAULT)
@@ -333,11 +335,7 @@ def test_problem_of_a_table_without_a_service_is_reported(pi: RaspberryPi) -> No
 
 def test_message_of_a_running_table_without_a_problem_is_not_reported(pi: RaspberryPi) -> None:
     pi.answer("systemctl", "is-active tilekeeper.service", "active")
-    with (
-        open_phone_session(TextTable()) as session,
-        PageServer(create_app(session), 0, "127.0.0.1") as server,
-    ):
-        pi.write("/etc/tilekeeper/settings.toml", f"[page]\nport = {server.port}\n")
+    with open_running_table(pi) as session:
         session.notify(Notice("Anna begins."))
         until(lambda: bool(session.state.notices))
         texts = [finding.text for finding in examine(pi, picture=False).findings]
