@@ -7,8 +7,6 @@ received the previous part. A slow client costs one part in memory, and makes no
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,7 +14,8 @@ from flask import Response, current_app, request
 
 from engine.errors import TilekeeperError
 from engine.limits import MAX_DOWNLOADS, MAX_DOWNLOADS_PER_ADDRESS
-from web.security.addresses import is_share_used, is_this_machine, make_client_key
+from web.security.addresses import make_client_key
+from web.security.device_counter import DeviceCounter
 from web.streams import AsgiApp, Message, Receive, Scope, Send, wait_until_gone
 
 _DOWNLOAD_KEY = "tilekeeper.download"
@@ -35,35 +34,28 @@ class _Download:
 
 
 class Downloads:
-    """Counter of the downloads of one application, with limits. Thread-safe."""
+    """The downloads of one application, counted with limits. Thread-safe."""
 
     def __init__(self, limit: int = MAX_DOWNLOADS) -> None:
         self._limit = limit
-        self._lock = threading.Lock()
-        self._counts: Counter[str] = Counter()
+        self._counter = DeviceCounter(limit, MAX_DOWNLOADS_PER_ADDRESS)
 
     @property
     def count(self) -> int:
         """Number of downloads in progress."""
-        return self._counts.total()
+        return self._counter.count
 
     def add(self, address: str) -> None:
         """Count a new download of the device with the key `address`. Raises `NoDownloadError`."""
-        with self._lock:
-            is_address_full = self._counts[address] >= MAX_DOWNLOADS_PER_ADDRESS and not is_this_machine(address)
-            if is_address_full or self.count >= self._limit or is_share_used(address, self._counts, self._limit):
-                self._counts += Counter()  # removes addresses without a download
-                raise NoDownloadError(
-                    f"All downloads are taken, {self._limit} in all and {MAX_DOWNLOADS_PER_ADDRESS} for each device. "
-                    "Try again in a minute."
-                )
-            self._counts[address] += 1
+        if not self._counter.add(address):
+            raise NoDownloadError(
+                f"All downloads are taken, {self._limit} in all and {MAX_DOWNLOADS_PER_ADDRESS} for each device. "
+                "Try again in a minute."
+            )
 
     def remove(self, address: str) -> None:
         """Remove a download that has ended from the count."""
-        with self._lock:
-            self._counts[address] -= 1
-            self._counts += Counter()
+        self._counter.remove(address)
 
 
 def open_download(parts: Iterator[bytes], media_type: str) -> Response:

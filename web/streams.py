@@ -8,9 +8,7 @@ one message.
 from __future__ import annotations
 
 import asyncio
-import threading
 import time
-from collections import Counter
 from collections.abc import Awaitable, Callable, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -21,7 +19,8 @@ from flask import Response, request
 
 from engine.errors import TilekeeperError
 from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
-from web.security.addresses import is_share_used, is_this_machine, make_client_key
+from web.security.addresses import make_client_key
+from web.security.device_counter import DeviceCounter
 
 HEARTBEAT_INTERVAL_S = 5.0
 """Time between heartbeats on a stream without events, in seconds. Heartbeats let both ends detect a lost connection."""
@@ -66,9 +65,7 @@ class EventStreams:
     """The open streams of one application."""
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._lock = threading.Lock()
-        self._counts: Counter[str] = Counter()
+        self._counter = DeviceCounter(limit, MAX_STREAMS_PER_ADDRESS)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake_ups: set[asyncio.Event] = set()
         self._events: dict[tuple[str, str, str], asyncio.Future[tuple[str, str]]] = {}
@@ -79,26 +76,18 @@ class EventStreams:
     @property
     def count(self) -> int:
         """Number of open streams."""
-        return self._counts.total()
+        return self._counter.count
 
     def open(self, stream: EventStream, environ: MutableMapping[str, Any]) -> None:
         """Count a new stream and attach it to the ASGI scope of its request. Raises `NoStreamError`."""
         scope = environ.get("asgi.scope")
-        with self._lock:
-            is_address_full = self._counts[stream.address] >= MAX_STREAMS_PER_ADDRESS
-            is_full = self.count >= self._limit or is_share_used(stream.address, self._counts, self._limit)
-            is_address_full = is_address_full and not is_this_machine(stream.address)
-            if scope is None or is_full or is_address_full or self._closed:
-                self._counts += Counter()  # removes addresses without a stream
-                raise NoStreamError
-            self._counts[stream.address] += 1
+        if scope is None or self._closed or not self._counter.add(stream.address):
+            raise NoStreamError
         scope[_STREAM_KEY] = stream
 
     def release(self, stream: EventStream) -> None:
         """Remove a closed stream from the count of open streams."""
-        with self._lock:
-            self._counts[stream.address] -= 1
-            self._counts += Counter()
+        self._counter.remove(stream.address)
 
     def run_in(self, loop: asyncio.AbstractEventLoop) -> None:
         """Set the event loop that delivers the events."""
