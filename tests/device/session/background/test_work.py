@@ -64,7 +64,7 @@ def test_corrections_of_the_game_are_learnt(monkeypatch: pytest.MonkeyPatch, tmp
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         play(session, table, HORN)
         session.submit(CorrectTurn(1, at="8F", word="KORN")).result(PATIENCE_S)
-        until(lambda: games and games[-1].turns[0].board.symbols()[110] == "K")
+        until(lambda: games and games[-1].turns and games[-1].turns[0].board.symbols()[110] == "K")
 
 
 def test_camera_is_watched_at_the_pace_of_a_game_while_a_turn_is_being_ended() -> None:
