@@ -194,9 +194,9 @@ def test_release_uploads_every_file_that_the_image_brings(card_image: Path) -> N
 
 
 def test_notes_of_a_release_are_its_section_of_the_changelog() -> None:
-    done = run_packaging("changelog_section.py", "Unreleased")
+    done = run_packaging("changelog_section.py", "1.0.0")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("### Added") and "\n## " not in done.stdout
+    assert done.stdout.startswith("The first version.") and "\n## " not in done.stdout
 
 
 def test_release_without_a_section_in_the_changelog_is_refused() -> None:
