@@ -27,6 +27,12 @@ TEXTS_ELSEWHERE = {
     "Apache-2.0": "/usr/share/common-licenses/Apache-2.0",
     "OFL-1.1": "the paragraph of font_manrope",
 }
+WORD_LIST_HOLDERS = [
+    "Sindre Sorhus <sindresorhus@gmail.com>",
+    "2000-2011 Kevin Atkinson",
+    "1997 Princeton University",
+    "1993 Geoff Kuenning",
+]
 HEAD = """Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: Tilekeeper
 Comment: Python packages of PyPI are bundled, with the libraries that their wheels contain. The paragraph of each has
@@ -92,7 +98,7 @@ def write(site_packages: str) -> str:
         HEAD,
         format_paragraph("*", ["the Tilekeeper maintainers"], "Expat", own),
         *(describe_package(package) for package in packages if package.metadata["Name"] != OWN),
-        format_paragraph(f"{SITE}/engine/data/lexicon/*", ["Sindre Sorhus <sindresorhus@gmail.com>"], "Expat", words),
+        format_paragraph(f"{SITE}/engine/data/lexicon/*", WORD_LIST_HOLDERS, "Expat and SCOWL", words),
     ]) + "\n"  # fmt: skip
 
 

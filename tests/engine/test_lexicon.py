@@ -30,6 +30,19 @@ def test_the_shipped_list_knows_common_words(english: Lexicon, word: str) -> Non
     assert word in english
 
 
+@pytest.mark.parametrize(
+    "word",
+    ["PAWN", "HELL", "LUST", "BALLS", "KNOB", "SNATCH", "SUCK", "ESCORT", "PLAYBOY", "UNDRESS", "HOAR", "PANTY", "OK"],
+)
+def test_the_shipped_list_knows_words_that_a_profanity_filter_removed(english: Lexicon, word: str) -> None:
+    assert word in english
+
+
+@pytest.mark.parametrize("word", ["KCAL", "CSC", "CM", "IV", "LS", "NATO", "VEDIC", "MACARENAS"])
+def test_the_shipped_list_does_not_know_names_and_abbreviations(english: Lexicon, word: str) -> None:
+    assert word not in english
+
+
 @pytest.mark.parametrize("word", ["HRON", "XQ", "", "A", "PASTEE", "FARMSS"])
 def test_the_shipped_list_does_not_know_others(english: Lexicon, word: str) -> None:
     assert word not in english
