@@ -1,177 +1,110 @@
-"""Checks of the camera: the connection, the permissions of the service's user, and the quality of a picture."""
+"""Checks of the camera: the connection, the permissions of the service's user, and one picture of the board."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
-from device.cameras.addresses import hide_credentials, is_network_address
-from device.cameras.listing import is_on_usb
+from device.cameras.addresses import hide_credentials
+from device.cameras.listing import list_cameras
 from device.doctor.finding import Finding, Subject
-from device.doctor.machine import read_service_state
-from device.doctor.picture import check_image
-from device.doctor.program import check_access, expand_home, find_read_problem
+from device.doctor.service import check_access, is_closed_to_service, read_service_state
 from device.doctor.system import System
 from device.settings import Settings
 
-_LISTED_CAMERA = re.compile(r"^\s*\d+ ?: +(\S+)(?: \[(\d+)x(\d+))?", re.MULTILINE)
-"""Pattern of one line of `rpicam-hello --list-cameras`: `0 : imx708_wide [4608x2592 10-bit RGGB] (/base/soc/...)`."""
-_LIST_COMMANDS = (("rpicam-hello", "--list-cameras"), ("libcamera-hello", "--list-cameras"))
+if TYPE_CHECKING:
+    from device.cameras import Image
 
-AUTOFOCUS_SENSORS = ("imx708", "ov64a40", "imx519")
-"""Sensors whose camera modules have autofocus; on all other modules the lens is fixed or turned by hand."""
-_PHONES = {
-    "phone": "paired phones take the pictures",
-    "phone-stream": "a paired phone on a stand sends the pictures",
-}
-"""Findings for a phone as the camera, by value of the camera setting."""
-_DEFAULT_PORTS = {"http": 80, "https": 443, "rtsp": 554, "rtsps": 322}
-"""Port of a network camera whose address has none, by scheme."""
-_NO_MODULE_ADVICE = (
-    "switch the power off, then reseat the ribbon cable at both ends: its contacts must face the contacts of the "
-    "socket (a Pi 5 and a Zero need the narrow cable)"
-)
+_PHONES, _FOLDER = ("phone", "phone-stream"), "folder:"
+MIN_BRIGHTNESS = 40.0
+"""Least mean brightness (0 to 255) of a good picture."""
+OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
+"""Lowest grey level of an overexposed pixel (`OVEREXPOSED_LEVEL`), and maximum share (0..1) of overexposed pixels on
+the board (`MAX_OVEREXPOSED_SHARE`); a higher share counts as glare."""
+GOOD_SQUARE_PX = 32.0
+"""Sufficient size of squares in pixels; larger squares do not improve readings. Letters are read at 28 pixels
+(docs/reading.md)."""
+MIN_SQUARE_PX = 24.0
+"""Minimum size of squares in pixels; letters on smaller ones are often confused."""
+MIN_CONFIDENCE = 0.9
+"""Minimum confidence of the reading of a square; if it is lower, the square counts as doubtful."""
 
 
 def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the camera in the settings is connected and that the service's user may open it."""
-    source = settings.camera.source
-    subject = Subject("camera")
-    kind, _, where = source.partition(":")
-    if kind in _PHONES:
-        yield subject.good(_PHONES[kind])
-        return
-    if is_network_address(source):
-        yield _check_network_camera(system, subject, source)
-        return
-    if kind == "folder":
-        yield from _check_folder(system, subject, Path(where))
-        return
-    if kind == "pi":
-        yield from _check_camera_module(system, subject, int(where or 0))
+    """Check that the service may use the camera, or that the folder of pictures exists."""
+    subject, source = Subject("camera"), settings.camera.source
+    if source in _PHONES:
+        yield subject.good("paired phones take the pictures")
+    elif source.startswith(_FOLDER):
+        yield _check_folder(system, subject, Path(source.removeprefix(_FOLDER)).expanduser())
     else:
-        yield from _check_usb_camera(system, subject, where)
-    yield from check_access(system, subject, ("/dev/video*", "/dev/media*", "/dev/dma_heap/*"), "video")
+        for pattern in ("/dev/video*", "/dev/media*", "/dev/dma_heap/*"):
+            yield from check_access(system, subject, pattern, "video")
 
 
-def check_auto_turns(_system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that turns can end without a button, which requires a camera that always sees the board."""
-    source, auto = settings.camera.source, settings.table.auto
-    if auto != "off" and (source == "phone" or source.startswith("folder:")):
-        yield Subject("camera").warning(
-            f"table.auto = {auto} has no effect, because {source} does not see the board all the time",
-            "set another camera.source, or set table.auto to off, in the settings file",
-        )
+def _check_folder(system: System, subject: Subject, folder: Path) -> Finding:
+    remedy = "sudo install -d -m 2777 /var/lib/tilekeeper-pictures, and set camera.source to it"
+    if not system.path(folder).is_dir():
+        return subject.fault(f"there is no folder {folder}", remedy)
+    if is_closed_to_service(system, folder, "r"):
+        return subject.fault(f"the table may not read the folder {folder}", remedy)
+    return subject.good(f"pictures come from the folder {folder}")
 
 
 def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
-    """Take one picture and check light, focus and board, unless the running service uses the camera."""
+    """Take a picture and check it, unless the running table uses the camera."""
     from device.cameras import CameraError
 
-    subject = Subject("camera")
-    if settings.camera.source in _PHONES or settings.camera.source.startswith("folder:"):
+    subject, source = Subject("camera"), settings.camera.source
+    if source in _PHONES or source.startswith(_FOLDER):
         return
     if read_service_state(system) in ("active", "activating"):
-        yield subject.note(
-            "the running table is using it, so its picture was not checked",
-            "sudo systemctl stop tilekeeper; sudo tilekeeper doctor; sudo systemctl start tilekeeper",
-        )
+        remedy = "sudo systemctl stop tilekeeper; sudo tilekeeper doctor; sudo systemctl start tilekeeper"
+        yield subject.note("the running table is using it, so its picture was not checked", remedy)
         return
     try:
-        image = system.take_picture(settings.camera.source)
+        image = system.take_picture(source)
     except CameraError as error:
-        yield subject.fault(str(error), "see above; then: sudo systemctl restart tilekeeper")
+        connected = [camera.source for camera in list_cameras(system.root) if camera.name]
+        remedy = f"set camera.source in the settings file; connected: {', '.join(connected) or 'no camera'}"
+        yield subject.fault(str(error), f"{remedy}; then: sudo systemctl restart tilekeeper")
         return
-    yield from check_image(image, settings)
+    yield subject.good(f"{hide_credentials(source)} takes pictures")
+    yield from _check_image(image, settings)
 
 
-def _check_network_camera(system: System, subject: Subject, source: str) -> Finding:
-    """Check that the address is valid and that something answers there; `check_picture` checks the picture."""
-    shown, change = hide_credentials(source), "change camera.source in the settings file"
-    try:
-        address = urlsplit(source)
-        host, port = address.hostname, address.port or _DEFAULT_PORTS[address.scheme]
-    except ValueError:
-        host = None
-    if not host:
-        return subject.fault(
-            f"{shown} is not a valid address",
-            f"write a special character of the password as its code, # as %23; {change}",
-        )
-    if not system.can_connect(host, port):
-        return subject.fault(
-            f"nothing answers at {shown}",
-            f"switch the camera on, and connect it to the same network; if its address is another now, {change}",
-        )
-    return subject.good(f"network camera at {shown}")
+def _check_image(image: Image, settings: Settings) -> Iterator[Finding]:
+    """Check light, focus and board size in one picture, `(H, W, 3) uint8 BGR`."""
+    import cv2
 
+    from engine.tiles import load_tile_set
+    from vision.focus import is_blurred
+    from vision.geometry import homography, rectify, square_side
+    from vision.recognition.reader import BoardReader
 
-def _check_folder(system: System, subject: Subject, folder: Path) -> Iterator[Finding]:
-    if problem := find_read_problem(system, folder):
-        yield subject.fault(
-            f"the folder {folder} {problem}",
-            "sudo install -d -m 2777 /var/lib/tilekeeper-pictures, and set camera.source to it",
-        )
-    elif system.path(expand_home(folder)).is_dir():
-        yield subject.good(f"pictures come from the folder {folder}")
-    else:
-        yield subject.fault(f"there is no folder {folder}", f"mkdir -p {folder}, or change camera.source")
-
-
-def _check_camera_module(system: System, subject: Subject, number: int) -> Iterator[Finding]:
-    """Check that libcamera finds the camera module (on a ribbon cable) with this number."""
-    if not system.has_module("picamera2"):
-        yield subject.fault(
-            "picamera2 is not installed, but a camera module needs it",
-            "sudo apt install python3-picamera2 --no-install-recommends; if this is not "
-            "Raspberry Pi OS, use a phone or a USB camera instead (camera.source in the settings file)",
-        )
-    listings = (system.run(*command) for command in _LIST_COMMANDS)
-    listing = next((one for one in listings if one is not None), None)
-    if listing is None:
+    light, board = Subject("light"), Subject("board")
+    mean = float(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).mean())
+    if mean < MIN_BRIGHTNESS:
+        yield light.warning(f"the picture is dark ({mean:.0f} of 255)", "light the board with a lamp from the side")
+    reading = BoardReader().read(image, load_tile_set(settings.game.tiles).letters)
+    if reading.corners is None:
+        remedy = "put the board under the camera with all four edges in view, then run this again"
+        yield board.warning("there is no board in the picture", remedy)
         return
-    listed = _LISTED_CAMERA.findall(listing.out + listing.err)
-    if not listed:
-        if system.glob("/dev/v4l/by-id/*"):
-            yield subject.fault(
-                "libcamera sees no camera module, but a USB camera is plugged in",
-                f'set camera.source = "usb:{_find_first_usb(system)}" in the settings file',
-            )
-        else:
-            yield subject.fault("libcamera sees no camera module", _NO_MODULE_ADVICE)
-        return
-    if number >= len(listed):
-        yield subject.fault(
-            f"libcamera sees {len(listed)} camera module{'' if len(listed) == 1 else 's'}, and none is pi:{number}",
-            'set camera.source = "pi" in the settings file, or check the cable of the other module',
-        )
-        return
-    name, width, height = listed[number]
-    size = f" ({width} x {height})" if width else ""
-    focus = "it has autofocus" if name.startswith(AUTOFOCUS_SENSORS) else "its focus is fixed or set by hand"
-    yield subject.good(f"libcamera sees {name}{size}; {focus}")
-
-
-def _check_usb_camera(system: System, subject: Subject, where: str) -> Iterator[Finding]:
-    """Check that the V4L2 device exists; `where` is its number or its path."""
-    device = f"/dev/video{where}" if where.isdecimal() else where
-    if system.glob("/dev/v4l/by-id/*index0"):
-        remedy = f'set camera.source = "usb:{_find_first_usb(system)}" in the settings file'
-    else:
-        remedy = "plug it in, or try another socket; lsusb lists the USB devices"
-    if not system.path(device).exists():
-        yield subject.fault(f"{device} is missing", remedy)
-        return
-    entry = f"/sys/class/video4linux/{system.path(device).resolve().name}"
-    name = system.read_text(f"{entry}/name")
-    if name and not is_on_usb(system.path(entry)):
-        yield subject.fault(f"{device} is no USB camera, but {name}", remedy)
-    else:
-        yield subject.good(f"{device} is connected" + (f": {name}" if name else ""))
-
-
-def _find_first_usb(system: System) -> str:
-    paths = system.glob("/dev/v4l/by-id/*index0") or system.glob("/dev/v4l/by-id/*")
-    return f"/{paths[0].relative_to(system.root)}"
+    side = square_side(reading.corners)
+    size = f"{side:.0f} pixels per square"
+    if side < MIN_SQUARE_PX:
+        remedy = "move the camera closer to the board (docs/parts.md has a table of heights)"
+        yield board.warning(f"it is small in the picture: {size}, but {GOOD_SQUARE_PX:.0f} are good", remedy)
+    if is_blurred(image, reading.corners):
+        remedy = "turn the lens (a module 3 focuses by itself: clean it, wait 3 s)"
+        yield Subject("focus").warning("the picture is blurred", remedy)
+    flat = cv2.cvtColor(rectify(image, homography(reading.corners), round(side)), cv2.COLOR_BGR2GRAY)
+    if (flat >= OVEREXPOSED_LEVEL).mean() > MAX_OVEREXPOSED_SHARE:
+        remedy = "move the lamp to the side, or put something thin and white in front of it"
+        yield light.warning("a lamp is reflected on the board", remedy)
+    if reading.board is not None:
+        doubtful = sum(square.confidence < MIN_CONFIDENCE for square in reading.board.squares)
+        yield board.good(f"found, {size}; {doubtful} of 225 squares are uncertain")
+    yield from map(board.note, reading.problems)

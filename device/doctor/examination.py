@@ -6,33 +6,26 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from device.doctor import camera, games, hall, machine, network, pins, program
+from device.doctor import camera, machine, network, panel, program, service
 from device.doctor.finding import Finding, Severity
 from device.doctor.system import System
 from device.settings import Settings
 
 Check = Callable[[System, Settings], Iterable[Finding]]
 
-PROGRAM_CHECKS: tuple[Check, ...] = (program.check_libraries, program.check_networks, program.check_word_list)
+PROGRAM_CHECKS: tuple[Check, ...] = (program.check_networks, program.check_word_list)
 """Checks that need no hardware; the installer runs these checks before it switches to a new version."""
 MACHINE_CHECKS: tuple[Check, ...] = (
-    machine.check_architecture,
     machine.check_power,
-    machine.check_temperature,
-    machine.check_card,
-    games.check_games,
-    machine.check_service,
-    pins.check_groups,
+    machine.check_disk,
+    service.check_service,
     camera.check_camera,
-    camera.check_auto_turns,
-    pins.check_pins,
-    pins.check_displays,
+    camera.check_picture,
+    panel.check_panel,
     network.check_wifi,
     network.check_hotspot,
     network.check_host_name,
-    network.check_port,
-    network.check_secure_port,
-    hall.check_hall,
+    network.check_ports,
     program.check_voice,
     machine.check_clock,
     program.check_update,
@@ -57,16 +50,12 @@ def examine(
     """Run the checks and return a report of their findings.
 
     `settings_path` replaces the machine's own settings file. If `program_only` is True, `MACHINE_CHECKS` are skipped.
-    If `picture` is True and the camera works, a picture is taken and checked.
+    If `picture` is False, no picture is taken.
     """
     settings, about_settings = program.load_settings_or_defaults(system, settings_path)
-    findings = [about_settings]
-    for check in PROGRAM_CHECKS if program_only else PROGRAM_CHECKS + MACHINE_CHECKS:
-        results = tuple(check(system, settings))
-        findings += results
-        has_fault = any(finding.state is Severity.FAULT for finding in results)
-        if check is program.check_libraries and has_fault:
-            break  # the other checks need these libraries
-        if check is camera.check_camera and picture and not has_fault:
-            findings += camera.check_picture(system, settings)
+    findings = [about_settings, *program.check_libraries(system, settings)]
+    if about_settings is findings[-1]:  # the other checks need all libraries
+        for check in PROGRAM_CHECKS if program_only else PROGRAM_CHECKS + MACHINE_CHECKS:
+            if picture or check is not camera.check_picture:
+                findings += check(system, settings)
     return Report(tuple(findings), program.collect_versions(system))

@@ -1,169 +1,115 @@
-"""Checks of the Raspberry Pi and the service: architecture, power, temperature, SD card, date, systemd unit."""
+"""Checks of the machine: power, date, and the disk on which the games are stored."""
 
 from __future__ import annotations
 
+import os
 import re
-import sys
+import shlex
 from collections.abc import Iterator
+from pathlib import Path
 
 from device.doctor.finding import Finding, Subject
-from device.doctor.program import find_reinstall_remedy, is_service_installed
+from device.doctor.service import SERVICE_USER, is_closed_to_service, is_service_installed, read_unit
 from device.doctor.system import System
-from device.settings import Settings
+from device.settings import SERVICE_DATA_FOLDER, Settings, find_user_folder
 
-WARM_CELSIUS, HOT_CELSIUS = 75.0, 80.0
-"""Lowest temperatures, in degrees Celsius, that give a note (`WARM_CELSIUS`) and a warning (`HOT_CELSIUS`). At 80, a
-Raspberry Pi throttles itself."""
-
-# Bits of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd").
-UNDER_VOLTAGE, CAPPED, THROTTLED, SOFT_LIMIT = 1 << 0, 1 << 1, 1 << 2, 1 << 3
-SINCE_START_SHIFT = 16
-"""Distance in bits from the flag of a present problem to the flag of the same problem since the start (`vcgencmd`)."""
-
+MIN_FREE_BYTES = 300_000_000
+"""Least free space in bytes. A game with its pictures takes about ten million bytes."""
+_UNDER_VOLTAGE, _SLOWED = 0b0001, 0b1110
+_SINCE_START_SHIFT = 16
+"""Bits of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd"), and the distance from the flag of a
+present problem to the flag of the same problem since the start."""
 _CARD_ERRORS = re.compile(r"mmc\d.*(error -|timeout|timed out)|I/O error.*mmcblk|EXT4-fs error", re.IGNORECASE)
-
-
-def check_architecture(_system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check that Python is a 64-bit build, because onnxruntime has no wheels for 32 bits."""
-    subject = Subject("machine")
-    if sys.maxsize < 2**32:
-        yield subject.fault(
-            "this is a 32-bit Python, and Tilekeeper needs a 64-bit one",
-            "write 'Raspberry Pi OS (64-bit)' to the card with Raspberry Pi Imager",
-        )
+_UNIT_DATA = re.compile(r"(?m)^ExecStart=.*\s--data[ =](\S+)")
+"""Pattern of the folder of the games in the unit of the service. There, the option replaces `data.folder`."""
 
 
 def check_power(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check for under-voltage and throttling.
-
-    The source is the firmware's flags (`vcgencmd`), or the kernel's voltage alarm if `vcgencmd` is not installed.
-    """
+    """Check the firmware's flags of under-voltage and throttling."""
     subject = Subject("power")
-    remedy = "use the Raspberry Pi's own power supply and a short cable (5 V 3 A; a Pi 5: 5 V 5 A)"
-    answer = system.run("vcgencmd", "get_throttled")
-    bits = re.search(r"throttled=0x([0-9a-fA-F]+)", answer.out) if answer else None
+    bits = re.search(r"throttled=0x([0-9a-fA-F]+)", system.ask("vcgencmd", "get_throttled"))
     if bits is None:
-        alarm = [system.read_text(path) for path in system.glob("/sys/class/hwmon/hwmon*/in0_lcrit_alarm")]
-        if "1" in alarm:
-            yield subject.fault("the voltage is too low now", remedy)
-        elif alarm:
-            yield subject.good("the voltage is right")
         return
-    flags = int(bits[1], 16)
-    before = flags >> SINCE_START_SHIFT
-    if flags & UNDER_VOLTAGE:
+    now, before = int(bits[1], 16), int(bits[1], 16) >> _SINCE_START_SHIFT
+    remedy = "use the Raspberry Pi's own power supply and a short cable (5 V 3 A; a Pi 5: 5 V 5 A)"
+    if now & _UNDER_VOLTAGE:
         yield subject.fault("the voltage is too low now: the table may stop, or the card may be damaged", remedy)
-    elif before & UNDER_VOLTAGE:
+    elif before & _UNDER_VOLTAGE:
         yield subject.warning("the voltage was too low at times since the start", remedy)
     else:
         yield subject.good("the voltage is right")
-    if flags & (CAPPED | THROTTLED | SOFT_LIMIT):
-        yield subject.warning("the processor is slowed down now", "improve the cooling, and check the power supply")
-    elif before & (CAPPED | THROTTLED | SOFT_LIMIT):
-        yield subject.note("the processor was slowed down at times since the start", "improve the cooling")
-
-
-def check_temperature(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check the temperature of the processor."""
-    subject = Subject("temperature")
-    raw = system.read_text("/sys/class/thermal/thermal_zone0/temp")
-    if raw is None or not raw.lstrip("-").isdecimal():
-        return
-    degrees = int(raw) / 1000
-    if degrees >= HOT_CELSIUS:
-        yield subject.warning(f"{degrees:.0f} °C: the processor slows down", "improve the cooling (heat sink or fan)")
-    elif degrees >= WARM_CELSIUS:
-        yield subject.note(
-            f"{degrees:.0f} °C: from {HOT_CELSIUS:.0f} °C on, the processor slows down", "improve the cooling"
-        )
-    else:
-        yield subject.good(f"{degrees:.0f} °C")
-
-
-def check_card(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check the SD card for errors.
-
-    Signs of errors are a read-only mount, the error counters of ext4, messages in the kernel log, and the wear of an
-    eMMC.
-    """
-    subject = Subject("card")
-    faults = [*_find_card_faults(system, subject)]
-    yield from faults or [subject.good("no errors")]
-
-
-def _find_card_faults(system: System, subject: Subject) -> Iterator[Finding]:
-    remedy = "save the games (tilekeeper backup FILE), then write a new card (A1 or A2, 16 GB or more)"
-    for line in (system.read_text("/proc/mounts") or "").splitlines():
-        fields = line.split()
-        if len(fields) > 3 and fields[1] == "/" and "ro" in fields[3].split(","):
-            yield subject.fault("the card is mounted read-only, as the kernel does after errors", remedy)
-    for path in system.glob("/sys/fs/ext4/*/errors_count"):
-        errors = system.read_text(path.relative_to(system.root)) or "0"
-        if errors != "0":
-            yield subject.warning(f"the file system on {path.parent.name} has had {errors} errors", remedy)
-    log = system.run("journalctl", "--dmesg", "--boot", "--no-pager", "--output=cat")
-    errors_in_log = [line for line in (log.out if log else "").splitlines() if _CARD_ERRORS.search(line)]
-    if errors_in_log:
-        yield subject.warning(f"the kernel reports card errors: {errors_in_log[-1].strip()}", remedy)
-    for path in system.glob("/sys/block/mmcblk*/device/life_time"):  # only an eMMC reports wear, SD cards do not
-        worn = [int(part, 16) for part in (system.read_text(path.relative_to(system.root)) or "").split()]
-        if worn and max(worn) >= 10:  # tenths of the storage's lifetime (JEDEC EMMC 5.1, DEVICE_LIFE_TIME_EST)
-            yield subject.warning("the storage has used nine tenths of its expected life", remedy)
+    if (now | before) & _SLOWED:
+        text = f"the processor {'is slowed down now' if now & _SLOWED else 'was slowed down at times since the start'}"
+        yield subject.note(text, "improve the cooling, and check the power supply")
 
 
 def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:
     """Check that the machine's clock is synchronised. A wrong clock only makes the dates of games wrong."""
-    subject = Subject("date")
-    answer = system.run("timedatectl", "show", "--property=NTPSynchronized", "--value")
-    if answer is None or answer.status:
+    if system.ask("timedatectl", "show", "--property=NTPSynchronized", "--value") == "no":
+        text = "not set by the network: games keep their order, but may show a wrong date"
+        yield Subject("date").note(text, "connect the table to the internet once, or: sudo timedatectl set-time ...")
+
+
+def check_disk(system: System, settings: Settings) -> Iterator[Finding]:
+    """Check that games can be stored: folder, permissions, file system, free space, errors of the card."""
+    subject = Subject("games")
+    folder = find_data_folder(system, settings)
+    if not system.path(folder).is_dir():
+        if is_service_installed(system):
+            yield subject.fault(f"{folder} is missing", "sudo systemctl restart tilekeeper")
         return
-    if answer.out.strip() == "yes":
-        yield subject.good("set by the network")
+    yield from _check_file_system(system, subject, folder)
+    yield from _check_writable(system, subject, folder)
+    free = system.measure_free_bytes(folder)
+    text = f"{free // 1_000_000:,} MB are free in {folder}"
+    remedy = "sudo apt-get clean && sudo journalctl --vacuum-size=20M, or delete games on the page"
+    if free < MIN_FREE_BYTES:
+        yield subject.fault(f"{text}: soon no turn can be saved", remedy)
     else:
-        yield subject.note("not set by the network: games keep their order, but may show a wrong date")
+        yield subject.good(text)
+    log = system.ask("journalctl", "--dmesg", "--boot", "--no-pager", "--output=cat")
+    if errors := [line.strip() for line in log.splitlines() if _CARD_ERRORS.search(line)]:
+        remedy = "save the games (tilekeeper backup FILE), then write a new card (A1 or A2, 16 GB or more)"
+        yield Subject("card").warning(f"the kernel reports errors: {errors[-1]}", remedy)
 
 
-def check_service(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the systemd service is enabled and running, and report the problems that the running table shows."""
-    subject = Subject("service")
-    if not is_service_installed(system):
-        yield subject.note("not installed: the table does not start automatically", find_reinstall_remedy(system))
-        yield from _find_problems(system, settings, "restart the table")
-        return
-    enabled = system.run("systemctl", "is-enabled", "tilekeeper.service")
-    if enabled is not None and enabled.out.strip() not in ("enabled", "enabled-runtime"):
-        yield subject.warning("does not start when the machine starts", "sudo systemctl enable tilekeeper")
-    state = read_service_state(system)
-    if state == "active":
-        yield subject.good("the table is running")
-    elif state == "failed":
+def find_data_folder(system: System, settings: Settings) -> Path:
+    """Return the folder of the stored games, as a path on the examined machine (without `System.root`).
+
+    If the service is installed, this is the folder that its unit names; the service does not use `data.folder`.
+    Raises `HomeFolderError`.
+    """
+    if named := _UNIT_DATA.search(read_unit(system)):
+        return Path(named[1])
+    if settings.data.folder is not None:
+        return settings.data.folder
+    return SERVICE_DATA_FOLDER if is_service_installed(system) else find_user_folder()
+
+
+def _check_file_system(system: System, subject: Subject, folder: Path) -> Iterator[Finding]:
+    """Check that the file system of the folder can be written, and that its files outlast a power cut."""
+    columns = ("--noheadings", "--output", "FSTYPE,OPTIONS,TARGET", "--target", str(folder))
+    kind, options, mount = (*system.ask("findmnt", *columns).split(maxsplit=2), "", "", "")[:3]
+    if "ro" in options.split(","):
         yield subject.fault(
-            "the table stopped with an error", "journalctl -u tilekeeper -n 20, then: sudo systemctl restart tilekeeper"
+            f"{folder} is mounted read-only, as the kernel does after errors: no turn can be saved",
+            f"sudo mount -o remount,rw {shlex.quote(mount)}; if it becomes read-only again, save the games (tilekeeper "
+            "backup FILE) and write a new card",
         )
-    elif state == "activating":
-        yield subject.warning("the table is starting, or keeps failing", "journalctl -u tilekeeper -n 20")
-    elif state:
-        yield subject.note("the table is not running", "sudo systemctl start tilekeeper")
-    if state in ("active", "activating"):
-        yield from _find_problems(system, settings, "sudo systemctl restart tilekeeper")
+    if kind in ("overlay", "tmpfs"):
+        yield subject.fault(
+            f"{folder} is in memory ({kind}): every game is lost when the power goes off",
+            "sudo raspi-config nonint do_overlayfs 1 && sudo reboot, or mount a partition there",
+        )
 
 
-def _find_problems(system: System, settings: Settings, restart: str) -> Iterator[Finding]:
-    """Report each problem that the page of a running table shows; `restart` is the remedy that restarts the table."""
-    for notice in system.read_problems(settings.page.host, settings.page.port):
-        subject = Subject(notice.trouble)
-        if notice.trouble == "board":
-            yield subject.note(notice.text, "the players fix this at the board or on the page")
-        elif notice.trouble == "store":  # a restart loses what is only in memory
-            yield subject.fault(
-                notice.text, f"the log gives the reason; save a game in progress on the page, then: {restart}"
-            )
-        else:
-            yield subject.fault(notice.text, f"if it stays so: {restart}")
-
-
-def read_service_state(system: System) -> str:
-    """Return systemd's state of the service (`active`, `failed`, ...), or an empty string if it is unknown."""
-    answer = system.run("systemctl", "is-active", "tilekeeper.service")
-    word = answer.out.strip() if answer else ""
-    return word if word in ("active", "inactive", "failed", "activating", "deactivating", "reloading") else ""
+def _check_writable(system: System, subject: Subject, folder: Path) -> Iterator[Finding]:
+    """Check that the service may write to the folder and to what is in it: a copy made with sudo belongs to root."""
+    path = system.path(folder)
+    if not os.access(path, os.R_OK | os.X_OK):
+        yield subject.note(f"{folder} cannot be opened", "sudo tilekeeper doctor")
+        return
+    paths = (folder, *(folder / entry.name for entry in path.iterdir()))
+    if closed := next((one for one in paths if is_closed_to_service(system, one, "w")), None):
+        remedy = f"sudo chown -R {SERVICE_USER}: {shlex.quote(str(folder))} && sudo systemctl restart tilekeeper"
+        yield subject.fault(f"the table cannot write to {closed}", remedy)
