@@ -71,7 +71,6 @@ class System:
                 capture_output=True,
                 text=True,
                 errors="replace",
-               
                 timeout=COMMAND_TIMEOUT_S,
                 env=environment,
             )
