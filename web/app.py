@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import weakref
 from pathlib import Path
 
 from flask import Flask, request
@@ -86,7 +87,7 @@ def create_app(
     phone_camera.register_phone_camera(app, session.phone_stream, pairing, host_info)
     app.register_blueprint(panel.create_blueprint(session, pairing, host_info))
     app.register_blueprint(setup.create_blueprint(session, pairing, host_info))
-    archive = GameArchive(store or GameStore(":memory:"), lambda: session.state.game)
+    archive = GameArchive(store or _open_empty_store(app), lambda: session.state.game)
     app.register_blueprint(stored_games.create_blueprint(archive, pairing, session))
     app.register_blueprint(stored_data.create_blueprint(archive, pairing, host_info))
     _register_optional_pages(app, session, pairing, host_info)
@@ -114,6 +115,13 @@ def make_app(pairing: Pairing, host_info: HostInfo, cookie_name: str) -> Flask:
     app.register_error_handler(StoreError, _handle_store_error)
     app.register_error_handler(NoDownloadError, _handle_no_download)
     return app
+
+
+def _open_empty_store(app: Flask) -> GameStore:
+    """Return a store in memory that is closed when the application is no longer used."""
+    store = GameStore(":memory:")
+    weakref.finalize(app, store.close)
+    return store
 
 
 def _register_optional_pages(app: Flask, session: TableSession, pairing: Pairing, host_info: HostInfo) -> None:

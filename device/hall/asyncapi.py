@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from typing import Any
 
@@ -43,8 +44,12 @@ def build_document() -> dict[str, Any]:
         "defaultContentType": "application/json",
         "channels": channels,
         "operations": operations,
-        "components": {"schemas": schemas},
+        "components": {"schemas": {name: _dedent_description(schema) for name, schema in schemas.items()}},
     }
+
+
+def _dedent_description(schema: dict[str, Any]) -> dict[str, Any]:
+    return {**schema, "description": inspect.cleandoc(schema["description"])}
 
 
 def format_document() -> str:

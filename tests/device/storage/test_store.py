@@ -404,8 +404,8 @@ def test_read_only_disk_is_no_fault_of_the_lock(tmp_path: Path, monkeypatch: pyt
         raise OSError(errno.EROFS, "Read-only file system")
 
     (tmp_path / "games.db.lock").touch()
-    monkeypatch.setattr(os, "open", refuse)
-    with pytest.raises(StoreReadOnlyError, match=r"games\.db cannot be written"):
+    with monkeypatch.context() as patch, pytest.raises(StoreReadOnlyError, match=r"games\.db cannot be written"):
+        patch.setattr(os, "open", refuse)
         GameStore(tmp_path / "games.db")
 
 

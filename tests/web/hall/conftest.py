@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -125,8 +125,10 @@ def replace_state(state: TableState, trouble: tuple[str, ...]) -> TableState:
 
 
 @pytest.fixture
-def hall() -> ShownHall:
-    return ShownHall()
+def hall() -> Iterator[ShownHall]:
+    hall = ShownHall()
+    yield hall
+    hall.games.close()
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,8 +20,9 @@ def log(*events: Event, first: int = 0, start_time: float = 1.0) -> list[StoredE
 
 
 @pytest.fixture
-def games() -> ReceivedGames:
-    return ReceivedGames(":memory:")
+def games() -> Iterator[ReceivedGames]:
+    with closing(ReceivedGames(":memory:")) as games:
+        yield games
 
 
 def read_players(games: ReceivedGames, game: int) -> list[object]:
@@ -87,16 +90,15 @@ def fill(games: ReceivedGames, table: str = "7") -> None:
 @pytest.mark.parametrize(("limit", "most"), [("MAX_TABLE_GAMES", 5), ("MAX_TABLE_BYTES", 2000)])
 def test_games_of_one_table_are_bounded(monkeypatch: pytest.MonkeyPatch, limit: str, most: int, tmp_path: Path) -> None:
     monkeypatch.setattr(f"device.hall.receiving.received_games.{limit}", most)
-    games = ReceivedGames(tmp_path / "hall.db")
-    fill(games)
-    stored = games.list_games()
-    assert 2 < len(stored) < 20 and all(len(games.read_events(game.id)) == 2 for game in stored)
-    games.close()
-    reopened = ReceivedGames(tmp_path / "hall.db")
-    fill(reopened)
-    assert reopened.list_games() == stored
-    reopened.add_events("8", "b", 1, log(STARTED))
-    assert len(reopened.list_games()) == len(stored) + 1, "other tables go on"
+    with closing(ReceivedGames(tmp_path / "hall.db")) as games:
+        fill(games)
+        stored = games.list_games()
+        assert 2 < len(stored) < 20 and all(len(games.read_events(game.id)) == 2 for game in stored)
+    with closing(ReceivedGames(tmp_path / "hall.db")) as reopened:
+        fill(reopened)
+        assert reopened.list_games() == stored
+        reopened.add_events("8", "b", 1, log(STARTED))
+        assert len(reopened.list_games()) == len(stored) + 1, "other tables go on"
 
 
 def test_game_at_the_limit_can_be_undone_and_goes_on(monkeypatch: pytest.MonkeyPatch, games: ReceivedGames) -> None:
