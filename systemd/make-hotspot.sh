@@ -34,12 +34,14 @@ name=$(chosen name '[A-Za-z0-9_-]{1,32}')
 password=$(chosen password '[A-Za-z0-9_-]{8,63}')
 name=${name:-Tilekeeper-$(random_text 4)}
 password=${password:-$(random_text 10)}
-# Priority -10: only where no known network is in reach. "shared": addresses and names for the phones.
+# Priority -10: only where no known network is in reach. "shared": addresses and names for the phones. Protected management
+# frames are switched off: the Pi's radio cannot install their key, so that no phone gets in (raspberrypi/linux 3619, 7247).
 nmcli --offline connection add type wifi con-name tilekeeper-hotspot ifname wlan0 ssid "$name" \
     connection.autoconnect yes connection.autoconnect-priority -10 connection.autoconnect-retries 0 \
     802-11-wireless.mode ap 802-11-wireless.band bg \
     802-11-wireless-security.key-mgmt wpa-psk 802-11-wireless-security.proto rsn \
     802-11-wireless-security.pairwise ccmp 802-11-wireless-security.psk "$password" \
+    802-11-wireless-security.pmf disable \
     ipv4.method shared ipv4.addresses 10.42.0.1/24 ipv6.method disabled |
     write /etc/NetworkManager/system-connections/tilekeeper-hotspot.nmconnection 600
 printf '\\e{bold}Tilekeeper\\e{reset}: http://\\n.local:%s or http://\\4:%s\nWithout a known Wi-Fi: join "%s", password %s, then http://10.42.0.1:%s\n\n' \

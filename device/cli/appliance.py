@@ -159,7 +159,7 @@ class Appliance:
                 self._secure_port = server.secure_port
                 if self._hotspot:
                     announce_wifi(self._hotspot, self._report)
-                    stack.callback(self.watch_hotspot(self._hotspot).close)
+                    stack.callback(self.watch_hotspot(self._hotspot, session).close)
                 self._wait(session, server.port, status)
         except (CameraError, StoreError) as error:
             raise UserError(str(error)) from None
@@ -280,10 +280,10 @@ class Appliance:
         panel = self._settings.panel if use else PanelSettings(use=False)
         return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
 
-    def watch_hotspot(self, hotspot: Hotspot) -> PeriodicTask:
+    def watch_hotspot(self, hotspot: Hotspot, session: TableSession) -> PeriodicTask:
         """Start the task that sometimes closes an unused hotspot to search for a known network; return the task."""
-        closing = threading.Event()
-        watch = HotspotWatch(hotspot, NetworkManager(), closing, count_phones_in_hotspot)
+        closing, report = threading.Event(), partial(self._announce, session)
+        watch = HotspotWatch(hotspot, NetworkManager(), closing, count_phones_in_hotspot, report)
         return PeriodicTask("hotspot", watch.check, closing)
 
     def open_voice(self, session: TableSession) -> AbstractContextManager[object]:

@@ -56,6 +56,11 @@ def check_hotspot(system: System, settings: Settings) -> Iterator[Finding]:
             "the table",
             f"sudo rm /etc/tilekeeper/hotspot.toml, then {remedy}",
         )
+    elif (states := _list_wifi_states(system)) and "connected" not in states:
+        yield subject.warning(
+            f"neither a known network nor {hotspot.name} is open",
+            f"sudo nmcli connection up {HOTSPOT_CONNECTION}, then find the reason in: journalctl -b -u NetworkManager",
+        )
     else:
         yield subject.good(f"{hotspot.name}, used if no known network is in range")
 
@@ -74,6 +79,12 @@ def _find_hotspot_remedy(system: System, port: int) -> str:
 def _list_connections(system: System) -> tuple[str, ...]:
     """Return the names of NetworkManager's connections; empty if they are not known."""
     return tuple(system.ask("nmcli", "--get-values", "NAME", "connection", "show").splitlines())
+
+
+def _list_wifi_states(system: System) -> tuple[str, ...]:
+    """Return the states of the Wi-Fi devices, such as `connected`; empty if they are not known."""
+    devices = system.ask("nmcli", "--get-values", "TYPE,STATE", "device").splitlines()
+    return tuple(line.removeprefix("wifi:") for line in devices if line.startswith("wifi:"))
 
 
 def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:

@@ -31,6 +31,8 @@ SCAN_S = 12.0
 UNUSED_S = 300.0
 """Time without a phone, in seconds, before the table's own Wi-Fi is closed to search for a known network."""
 CHECK_INTERVAL_S = 60.0
+UNCONNECTED_CHECKS = 3
+"""Number of checks in a row without any Wi-Fi after which the table reports that its own did not open."""
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +43,8 @@ _WIFI_DEVICE = 2
 """Value of `NM_DEVICE_TYPE_WIFI`."""
 _ACTIVATED, _DEACTIVATED = 2, 4
 """Values of `NMActiveConnectionState`."""
+_DEVICE_ACTIVATED = 100
+"""Value of `NM_DEVICE_STATE_ACTIVATED`."""
 
 
 class WifiError(TilekeeperError):
@@ -95,6 +99,11 @@ class NetworkManager:
                 bus.call(profile, f"{_NAME}.Settings.Connection", "Delete")
                 raise WifiError(get_text("wifi-not-joined", name))
 
+    def is_connected(self) -> bool:
+        """Return True if the Wi-Fi device has joined a network or opened the table's own."""
+        with _open_bus() as bus:
+            return bool(bus.read(bus.find_wifi_device(), f"{_NAME}.Device", "State") == _DEVICE_ACTIVATED)
+
     def close_hotspot(self) -> None:
         """Close the table's own Wi-Fi, so that NetworkManager can join a known network."""
         with _open_bus() as bus:
@@ -122,7 +131,8 @@ class HotspotWatch:
 
     This is needed after a power failure, because a Raspberry Pi starts faster than the router. If no known network was
     joined, each check tries to open the table's own Wi-Fi again. `count_phones` returns the number of phones in the
-    table's own Wi-Fi. If it returns None (unknown), the Wi-Fi stays open.
+    table's own Wi-Fi. If it returns None (unknown), the Wi-Fi stays open. `report` gets a text when the table has had
+    neither a known network nor its own Wi-Fi for `UNCONNECTED_CHECKS` checks.
     """
 
     def __init__(
@@ -131,15 +141,18 @@ class HotspotWatch:
         manager: NetworkManager,
         closing: threading.Event,
         count_phones: Callable[[], int | None],
+        report: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._hotspot = hotspot
         self._manager = manager
         self._closing = closing
         self._count_phones = count_phones
+        self._report = report
         self._clock = clock
         self._unused_since: float | None = None
         self._has_closed_hotspot = False
+        self._unconnected_checks = 0
 
     def check(self) -> float:
         """Search for known networks if the hotspot was unused for long enough. Return the seconds until the next check.
@@ -155,6 +168,7 @@ class HotspotWatch:
     def _check_hotspot(self) -> None:
         now = self._clock()
         is_active = self._hotspot.is_active()
+        self._report_if_unconnected(is_active)
         if is_active:
             self._has_closed_hotspot = False
         elif self._has_closed_hotspot:
@@ -166,6 +180,14 @@ class HotspotWatch:
         elif now - self._unused_since >= UNUSED_S:
             self._unused_since = None
             self._look_for_known_networks()
+
+    def _report_if_unconnected(self, is_active: bool) -> None:
+        if is_active or self._manager.is_connected():
+            self._unconnected_checks = 0
+            return
+        self._unconnected_checks += 1
+        if self._unconnected_checks == UNCONNECTED_CHECKS:
+            self._report(get_text("wifi-own-not-open", self._hotspot.name))
 
     def _look_for_known_networks(self) -> None:
         self._has_closed_hotspot = True

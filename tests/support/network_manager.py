@@ -39,10 +39,11 @@ class MockManager:
         self.device = str(self.call("AddWiFiDevice", "ssu", "wlan0", "wlan0", 100))
 
     def call(self, method: str, signature: str, *arguments: object) -> object:
-        """Call a method of the mock's own interface and return its result."""
+        """Call a method of the mock's own interface and return its result, or None if it has none."""
         address = DBusAddress(ROOT, bus_name=NAME, interface="org.freedesktop.DBus.Mock")
         with open_dbus_connection(bus="SYSTEM") as bus:
-            return unwrap_msg(bus.send_and_get_reply(new_method_call(address, method, signature, arguments)))[0]
+            results = unwrap_msg(bus.send_and_get_reply(new_method_call(address, method, signature, arguments)))
+        return next(iter(results), None)
 
     def add_network(self, name: str, strength: int) -> None:
         """Let a network with a password be in range."""

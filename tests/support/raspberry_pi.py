@@ -40,7 +40,10 @@ COMMANDS: Mapping[str, Mapping[str, str]] = {
     },
     "journalctl": {"--dmesg --boot --no-pager --output=cat": "mmc0: new ultra high speed SDR104 SDHC card"},
     "timedatectl": {"show --property=NTPSynchronized --value": "yes"},
-    "nmcli": {"--get-values NAME connection show": "home\ntilekeeper-hotspot\nlo"},
+    "nmcli": {
+        "--get-values NAME connection show": "home\ntilekeeper-hotspot\nlo",
+        "--get-values TYPE,STATE device": "wifi:connected\nloopback:connected (externally)",
+    },
     "ss": {},
     "espeak-ng": {},
 }

@@ -206,6 +206,18 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
         "NetworkManager no longer has the connection tilekeeper-hotspot",
         "install.sh --hotspot",
     ),
+    "hotspot that does not open": (
+        lambda pi: pi.command(
+            "nmcli",
+            {
+                "--get-values NAME connection show": "home\ntilekeeper-hotspot\nlo",
+                "--get-values TYPE,STATE device": "ethernet:connected\nwifi:connecting (configuring)",
+            },
+        ),
+        "own wi-fi",
+        "neither a known network nor",
+        "nmcli connection up tilekeeper-hotspot",
+    ),
     "hotspot file with a mistake": (
         lambda pi: pi.write("/etc/tilekeeper/hotspot.toml", "name = 1\n"),
         "own wi-fi",

@@ -11,6 +11,7 @@ import pytest
 
 from device.system.hotspot import HOTSPOT_CONNECTION, Hotspot
 from device.system.wifi import (
+    UNCONNECTED_CHECKS,
     UNUSED_S,
     HotspotWatch,
     NetworkManager,
@@ -80,6 +81,14 @@ def test_own_wifi_is_opened_and_closed() -> None:
 
 
 @needs_mock
+def test_machine_without_a_joined_network_is_not_connected() -> None:
+    with run_network_manager() as machine:
+        assert NetworkManager().is_connected()
+        machine.call("SetDeviceDisconnected", "s", machine.device)
+        assert not NetworkManager().is_connected()
+
+
+@needs_mock
 def test_own_wifi_does_not_replace_a_network_that_was_joined() -> None:
     with run_network_manager() as machine:
         machine.add_hotspot(HOTSPOT_CONNECTION)
@@ -117,7 +126,11 @@ class OwnWifi:
     """The table's own Wi-Fi with its phones, as the watch sees and changes it."""
 
     def __init__(self) -> None:
-        self.now, self.phones, self.calls = 0.0, 0, list[str]()
+        self.now, self.phones, self.calls, self.reports = 0.0, 0, list[str](), list[str]()
+        self.connected = True
+
+    def is_connected(self) -> bool:
+        return self.connected
 
     def close_hotspot(self) -> None:
         self.calls.append("close")
@@ -139,7 +152,14 @@ def watch(own: OwnWifi, monkeypatch: pytest.MonkeyPatch) -> HotspotWatch:
     monkeypatch.setattr(Hotspot, "is_active", lambda _: True)
     monkeypatch.setattr("device.system.wifi.SCAN_S", 0.0)
     hotspot = Hotspot("Tilekeeper-k3fa", "h7wq2mzrda", "10.42.0.1")
-    return HotspotWatch(hotspot, own, threading.Event(), lambda: own.phones, lambda: own.now)  # type: ignore[arg-type]
+    return HotspotWatch(
+        hotspot,
+        own,
+        threading.Event(),
+        lambda: own.phones,
+        own.reports.append,
+        lambda: own.now,  # type: ignore[arg-type]
+    )
 
 
 def test_own_wifi_without_phones_is_closed_to_look_for_home(own: OwnWifi, watch: HotspotWatch) -> None:
@@ -207,3 +227,26 @@ def test_own_wifi_that_was_never_closed_is_left_to_networkmanager(
     monkeypatch.setattr(Hotspot, "is_active", lambda _: False)
     watch.check()
     assert own.calls == []
+
+
+def test_own_wifi_that_does_not_open_is_reported_once(
+    own: OwnWifi, watch: HotspotWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hotspot, "is_active", lambda _: False)
+    own.connected = False
+    for _ in range(UNCONNECTED_CHECKS - 1):
+        watch.check()
+    assert own.reports == []
+    for _ in range(5):
+        watch.check()
+    (report,) = own.reports
+    assert "Tilekeeper-k3fa" in report and "sudo tilekeeper doctor" in report
+
+
+def test_table_in_a_known_network_reports_no_own_wifi(
+    own: OwnWifi, watch: HotspotWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Hotspot, "is_active", lambda _: False)
+    for own.connected in (False, True) * UNCONNECTED_CHECKS:  # it loses the network now and then
+        watch.check()
+    assert own.reports == []
