@@ -94,29 +94,15 @@ BODY_TIMEOUT_S: Final = 10.0
 
 For an imported game, it is the maximum time between two parts of the body.
 """
-SEND_TIMEOUT_S: Final = 10.0
-"""Maximum time for a client to receive the next part of a response, in seconds. A sleeping phone receives nothing."""
 
 # Connections to the web server
 
 MAX_PORT: Final = 65_535
 """Largest port number of TCP: its header has 16 bits for the port."""
 MAX_CONNECTIONS: Final = 1024
-"""Maximum number of connections of all clients.
-
-At the limit, a new connection replaces the connection that has been idle longest.
-"""
+"""Maximum number of connections of all clients, over http and https."""
 MAX_CONNECTIONS_PER_ADDRESS: Final = 32
 """Maximum number of connections of one IPv4 address or one IPv6 /64 network. A browser opens six."""
-MAX_SECURE_CONNECTIONS: Final = 512
-"""Maximum number of https connections of all clients, including those whose TLS handshake is not complete."""
-MAX_ACCEPTED_PER_ADDRESS: Final = 2 * MAX_CONNECTIONS_PER_ADDRESS
-"""Maximum number of connections of one device to one port, including those that are to be refused.
-
-A connection between `MAX_CONNECTIONS_PER_ADDRESS` and this number gets an answer that says so; a further one is closed.
-"""
-MAX_REQUESTS_PER_ADDRESS: Final = 8
-"""Maximum number of requests of one device that are processed at the same time. Further requests wait."""
 IDLE_TIMEOUT_S: Final = 15.0
 """Time after which a connection without a request is closed, in seconds.
 
@@ -124,22 +110,6 @@ The headers of a request must be complete within the same time.
 """
 MAX_STREAMS: Final = 128
 """Maximum number of open event streams of all clients. Further clients must poll."""
-MAX_STREAMS_PER_ADDRESS: Final = 8
-"""Maximum number of open event streams of one device."""
-MAX_DOWNLOADS: Final = 32
-"""Maximum number of generated files (ZIP) that are sent at the same time to all clients."""
-MAX_DOWNLOADS_PER_ADDRESS: Final = 4
-"""Maximum number of generated files that are sent at the same time to one device."""
-MAX_UNSENT_BYTES: Final = 32 * 1024 * 1024
-"""Maximum size of large responses that wait for their clients, in bytes; a game has 10 MB of pictures.
-
-Beyond it, the connection that has received nothing for the longest time is closed.
-"""
-LINK_LOCAL_SHARE: Final = 0.5
-"""Share of the connections, streams and downloads that all link-local IPv6 addresses together may use.
-
-One device can have any number of these addresses.
-"""
 MAX_HOST_CHARS: Final = 260
 """Maximum length of a `Host` header: a name of 253 characters and a port (RFC 1035, 2.3.4)."""
 MAX_PAIRED_CLIENTS: Final = 64

@@ -14,10 +14,9 @@ from device.session.messages import Notice
 from device.session.table_session import TableSession
 from device.storage.errors import StoreError
 from device.storage.store import GameStore
-from engine.limits import MAX_BODY_BYTES, MAX_DOWNLOADS, MAX_DOWNLOADS_PER_ADDRESS, MAX_STREAMS, format_size
+from engine.limits import MAX_BODY_BYTES, MAX_STREAMS, format_size
 from web import api, filters, live
 from web.compression import compress_response
-from web.downloads import NoDownloadError
 from web.game_archive import GameArchive
 from web.host_info import HostInfo
 from web.i18n import LANGUAGE_KEY, remember_language, texts
@@ -113,7 +112,6 @@ def make_app(pairing: Pairing, host_info: HostInfo, cookie_name: str) -> Flask:
     app.after_request(compress_response)
     app.register_error_handler(HTTPException, _handle_http_error)
     app.register_error_handler(StoreError, _handle_store_error)
-    app.register_error_handler(NoDownloadError, _handle_no_download)
     return app
 
 
@@ -161,11 +159,6 @@ def _handle_store_error(error: StoreError) -> ResponseReturnValue:
     """Return the response to a request that failed because of an error of the store."""
     _log.warning("a request fails: %s", error)
     return refuse(texts().translate(error), 503)
-
-
-def _handle_no_download(_: NoDownloadError) -> ResponseReturnValue:
-    """Return the response to a request for a file beyond the limit of downloads."""
-    return refuse(texts()("page.downloads_full", all=MAX_DOWNLOADS, each=MAX_DOWNLOADS_PER_ADDRESS), 503)
 
 
 _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}

@@ -8,9 +8,9 @@ import msgspec
 from flask import Blueprint, Response, abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
-from web.downloads import open_download
 from web.i18n import texts
 from web.security.pairing import Pairing, find_current_client
+from web.streams import open_download
 
 API_PATH = "/api/"
 """Prefix of the API's paths, where a token is required instead of a cookie, and errors are JSON (`web.api`)."""

@@ -1,26 +1,26 @@
-"""Event streams (Server-Sent Events) that occupy no threads while they are open.
+"""Responses that stay open without occupying a worker thread: event streams (Server-Sent Events) and downloads.
 
-A view registers a stream with `open_stream` and returns the first bytes of the response. Then `deliver_events` keeps
-the connection open and sends new events in the event loop of the server. Clients that need the same event share
-one message.
+A view registers the rest of its response with `open_stream` or `open_download`, and returns the beginning. Then
+`deliver_rests` keeps the connection open and sends the rest in the event loop of the server. Clients that need the same
+event share one message. Each part of a file is made when the client has received the part before, so a slow client
+costs one part in memory.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from flask import Response, request
 
 from engine.errors import TilekeeperError
-from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
-from web.security.addresses import make_client_key
-from web.security.device_counter import DeviceCounter
+from engine.limits import MAX_STREAMS
 
 HEARTBEAT_INTERVAL_S = 5.0
 """Time between heartbeats on a stream without events, in seconds. Heartbeats let both ends detect a lost connection."""
@@ -35,17 +35,27 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-_STREAM_KEY = "tilekeeper.stream"
-NO_STREAM_TEXT = f"All streams are taken, {MAX_STREAMS} in all and {MAX_STREAMS_PER_ADDRESS} for each device"
+SendBytes = Callable[[bytes], Awaitable[None]]
+
+_REST_KEY = "tilekeeper.rest"
+NO_STREAM_TEXT = f"All {MAX_STREAMS} streams are taken"
 RECONNECT_DELAY_S = 2
 """Time, in seconds, after which a browser opens an interrupted stream again."""
 
 
 class NoStreamError(TilekeeperError):
-    """Error if the limit of open streams is reached, in total or for one address."""
+    """Error if the limit of open streams is reached."""
 
 
 @dataclass(frozen=True, slots=True)
+class _Rest:
+    """The rest of a response: a function that sends it until the client is gone, and one that is called at the end."""
+
+    deliver: Callable[[asyncio.Future[Any], SendBytes], Awaitable[None]]
+    release: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class EventStream:
     """The stream of a client. `kind` is the kind of its events, `since` the id of the last event that the client has.
 
@@ -58,14 +68,14 @@ class EventStream:
     since: str
     current_id: Callable[[], str]
     make_event: Callable[[str], tuple[str, str]]
-    address: str
 
 
 class EventStreams:
     """The open streams of one application."""
 
     def __init__(self, limit: int) -> None:
-        self._counter = DeviceCounter(limit, MAX_STREAMS_PER_ADDRESS)
+        self._limit = limit
+        self._open: set[EventStream] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._wake_ups: set[asyncio.Event] = set()
         self._events: dict[tuple[str, str, str], asyncio.Future[tuple[str, str]]] = {}
@@ -73,21 +83,13 @@ class EventStreams:
         self._sent_in_step = 0
         self._closed = False
 
-    @property
-    def count(self) -> int:
-        """Number of open streams."""
-        return self._counter.count
-
     def open(self, stream: EventStream, environ: MutableMapping[str, Any]) -> None:
-        """Count a new stream and attach it to the ASGI scope of its request. Raises `NoStreamError`."""
+        """Attach a new stream to the ASGI scope of its request. Raises `NoStreamError`."""
         scope = environ.get("asgi.scope")
-        if scope is None or self._closed or not self._counter.add(stream.address):
+        if scope is None or self._closed or len(self._open) >= self._limit:
             raise NoStreamError
-        scope[_STREAM_KEY] = stream
-
-    def release(self, stream: EventStream) -> None:
-        """Remove a closed stream from the count of open streams."""
-        self._counter.remove(stream.address)
+        self._open.add(stream)
+        scope[_REST_KEY] = _Rest(partial(self.deliver, stream), partial(self._open.discard, stream))
 
     def run_in(self, loop: asyncio.AbstractEventLoop) -> None:
         """Set the event loop that delivers the events."""
@@ -106,13 +108,8 @@ class EventStreams:
         self.notify()
         self._renderer.shutdown(wait=False)
 
-    async def deliver(
-        self, stream: EventStream, gone: asyncio.Future[Any], send: Callable[[str], Awaitable[None]]
-    ) -> None:
-        """Send events to the client until it disconnects (`gone`) or the streams are closed.
-
-        `send` sends a text to the client.
-        """
+    async def deliver(self, stream: EventStream, gone: asyncio.Future[Any], send: SendBytes) -> None:
+        """Send events to the client until it disconnects (`gone`) or the streams are closed."""
         known_id, last_sent = stream.since, time.monotonic()
         wake_up = asyncio.Event()
         gone.add_done_callback(lambda _: wake_up.set())
@@ -123,10 +120,10 @@ class EventStreams:
                 if stream.current_id() != known_id:
                     known_id, data = await self._make_event(stream, known_id)
                     await self._limit_pace()
-                    await send(f"id: {known_id}\ndata: {data}\n\n")
+                    await send(f"id: {known_id}\ndata: {data}\n\n".encode())
                     last_sent = time.monotonic()
                 elif time.monotonic() - last_sent >= HEARTBEAT_INTERVAL_S:
-                    await send(f"event: beat\ndata: {time.monotonic():.2f}\n\n")
+                    await send(f"event: beat\ndata: {time.monotonic():.2f}\n\n".encode())
                     last_sent = time.monotonic()
                 with suppress(TimeoutError):
                     await asyncio.wait_for(wake_up.wait(), HEARTBEAT_INTERVAL_S)
@@ -168,35 +165,35 @@ class EventStreams:
         return await asyncio.shield(event)
 
 
-def deliver_events(app: AsgiApp, streams: EventStreams) -> AsgiApp:
-    """Wrap an ASGI application so that responses with an event stream remain open and receive events."""
+def deliver_rests(app: AsgiApp) -> AsgiApp:
+    """Wrap an ASGI application so that a response with a rest remains open until the rest is sent."""
 
     async def serve(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_open(message: Message) -> None:
-            if _STREAM_KEY in scope and message["type"] == "http.response.body":
+            if _REST_KEY in scope and message["type"] == "http.response.body":
                 message = {**message, "more_body": True}
             await send(message)
 
-        async def send_text(text: str) -> None:
-            await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
+        async def send_part(part: bytes) -> None:
+            await send({"type": "http.response.body", "body": part, "more_body": True})
 
         try:
             await app(scope, receive, send_open)
-            if (stream := scope.get(_STREAM_KEY)) is not None:
-                gone = asyncio.ensure_future(wait_until_gone(receive))
+            if (rest := scope.get(_REST_KEY)) is not None:
+                gone = asyncio.ensure_future(_wait_until_gone(receive))
                 try:
-                    await streams.deliver(stream, gone, send_text)
+                    await rest.deliver(gone, send_part)
                 finally:
                     gone.cancel()
                 await send({"type": "http.response.body", "body": b""})
         finally:
-            if (stream := scope.pop(_STREAM_KEY, None)) is not None:
-                streams.release(stream)
+            if (rest := scope.pop(_REST_KEY, None)) is not None:
+                rest.release()
 
     return serve
 
 
-async def wait_until_gone(receive: Receive) -> None:
+async def _wait_until_gone(receive: Receive) -> None:
     """Return when the client of a request has disconnected."""
     while (await receive())["type"] != "http.disconnect":
         pass
@@ -210,8 +207,22 @@ def open_stream(
     make_event: Callable[[str], tuple[str, str]],
 ) -> Response:
     """Open a stream for the client of the request, and return the response. Raises `NoStreamError`."""
-    stream = EventStream(kind, since, current_id, make_event, make_client_key(request.remote_addr or ""))
-    streams.open(stream, request.environ)
+    streams.open(EventStream(kind, since, current_id, make_event), request.environ)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     start = iter([f"retry: {RECONNECT_DELAY_S * 1000}\n\n"])  # an iterator, so that Flask sends no Content-Length
     return Response(start, mimetype="text/event-stream", headers=headers)
+
+
+def open_download(parts: Iterator[bytes], media_type: str) -> Response:
+    """Return the response to the request with a file that is made part by part."""
+    scope = request.environ.get("asgi.scope")
+    if scope is None or request.method == "HEAD":  # without a scope: a test client
+        return Response(parts, mimetype=media_type)
+    scope[_REST_KEY] = _Rest(partial(_deliver_parts, parts), lambda: None)
+    return Response(iter(()), mimetype=media_type)  # an iterator, so that Flask sends no Content-Length
+
+
+async def _deliver_parts(parts: Iterator[bytes], gone: asyncio.Future[Any], send: SendBytes) -> None:
+    """Send the parts of a file, which are made in another thread, until the client is gone."""
+    while not gone.done() and (part := await asyncio.to_thread(next, parts, None)) is not None:
+        await send(part)

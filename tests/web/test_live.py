@@ -15,7 +15,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from engine.limits import MAX_STREAMS, MAX_STREAMS_PER_ADDRESS
+from engine.limits import MAX_STREAMS
 from tests.support import samples
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable
@@ -23,7 +23,7 @@ from web import create_app
 from web.i18n import Texts
 from web.live import BOARD_FIELDS
 from web.security.server import PageServer
-from web.streams import MAX_EVENTS_PER_STEP, MAX_SHARED_EVENTS, EventStream, EventStreams, NoStreamError
+from web.streams import MAX_EVENTS_PER_STEP, MAX_SHARED_EVENTS, EventStream, EventStreams
 
 
 def news(client: FlaskClient, since: str = "") -> dict[str, Any]:
@@ -157,28 +157,6 @@ def test_browser_without_a_free_stream_has_to_poll(table: ShownTable) -> None:
                 assert str(MAX_STREAMS).encode() in second.read()
 
 
-def test_one_device_cannot_take_all_streams(app: Flask) -> None:
-    streams = app.extensions["live"].streams
-    mine = EventStream("page en", "", str, lambda known: (known, ""), "192.168.0.7")
-    for _ in range(MAX_STREAMS_PER_ADDRESS):
-        streams.open(mine, {"asgi.scope": {}})
-    with pytest.raises(NoStreamError):
-        streams.open(mine, {"asgi.scope": {}})
-    streams.open(replace(mine, address="192.168.0.8"), {"asgi.scope": {}})
-    streams.release(mine)
-    streams.open(mine, {"asgi.scope": {}})
-
-
-def test_link_local_addresses_together_have_only_a_share_of_the_streams() -> None:
-    streams = EventStreams(4)
-    own = EventStream("page en", "", str, lambda known: (known, ""), "fe80::1")
-    for number in range(2):
-        streams.open(replace(own, address=f"fe80::{number}"), {"asgi.scope": {}})
-    with pytest.raises(NoStreamError):
-        streams.open(own, {"asgi.scope": {}})
-    streams.open(replace(own, address="192.168.0.8"), {"asgi.scope": {}})
-
-
 def test_stream_needs_the_page_s_own_server(client: FlaskClient) -> None:
     """Another server would hold a thread for each open page."""
     assert client.get("/live/stream").status_code == 503
@@ -205,13 +183,13 @@ def test_events_of_many_streams_leave_time_for_requests() -> None:
     sent = 0
     sent_at_steps = [0]
 
-    async def send(_: str) -> None:
+    async def send(_: bytes) -> None:
         nonlocal sent
         sent += 1
 
     async def deliver_all() -> None:
         gone = asyncio.get_running_loop().create_future()
-        stream = EventStream("page", "0", lambda: "1", lambda _: ("1", "{}"), "192.0.2.1")
+        stream = EventStream("page", "0", lambda: "1", lambda _: ("1", "{}"))
         tasks = [asyncio.create_task(streams.deliver(stream, gone, send)) for _ in range(40)]
         while sent < 40:
             await asyncio.sleep(0)  # a request is served in each step

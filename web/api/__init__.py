@@ -32,7 +32,6 @@ from web.api.operations import (
 )
 from web.api.reports import ReportOperations
 from web.api.tokens import Tokens
-from web.downloads import NoDownloadError
 from web.game_archive import GameArchive, GameInProgressError, GameNotFoundError, ImportFileError
 from web.live import LiveUpdates
 from web.problem_reports import ProblemReports
@@ -46,7 +45,6 @@ _ERROR_STATUSES: dict[type[TilekeeperError], int] = {
     GameInProgressError: 409,
     ImportFileError: 409,
     StoreError: 503,
-    NoDownloadError: 503,
 }
 
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
-
-from engine.limits import LINK_LOCAL_SHARE
 
 THIS_MACHINE = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
 """Loopback addresses, used by browsers on this machine and by all clients of a proxy on this machine."""
@@ -36,22 +33,3 @@ def is_this_machine(address: str) -> bool:
     A loopback address does not identify a device, because a proxy on this machine may forward many devices.
     """
     return address in THIS_MACHINE or address == "::/64"
-
-
-def is_share_used(key: str, counts: Mapping[str, int], limit: int) -> bool:
-    """Return True if `key` is a link-local IPv6 address, and these addresses together have used their share of `limit`.
-
-    One device can have any number of link-local addresses. Each phone has its own, so that they cannot count as one
-    device either. `counts` is the number of things in use for each key.
-
-    >>> is_share_used("fe80::1", {"fe80::2": 4, "10.0.0.7": 1}, 8), is_share_used("10.0.0.7", {"fe80::2": 4}, 8)
-    (True, False)
-    """
-    if not is_link_local(key):
-        return False
-    return sum(count for other, count in counts.items() if is_link_local(other)) >= limit * LINK_LOCAL_SHARE
-
-
-def is_link_local(key: str) -> bool:
-    """Return True if the key of a device is a link-local IPv6 address."""
-    return key[:3] in ("fe8", "fe9", "fea", "feb")  # fe80::/10 (RFC 4291, 2.4)

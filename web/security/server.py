@@ -14,6 +14,7 @@ import resource
 import socket
 import ssl
 import threading
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,11 +25,10 @@ from a2wsgi import WSGIMiddleware
 from flask import Flask
 
 from engine.errors import TilekeeperError
-from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS, MAX_PORT, MAX_SECURE_CONNECTIONS
-from web.downloads import Downloads, deliver_downloads
-from web.security.limits import ConnectionLimiter, RequestGate, limit_sending, make_protocol_class
+from engine.limits import IDLE_TIMEOUT_S, MAX_CONNECTIONS, MAX_PORT
+from web.security.limits import ImpatientProtocol, read_bodies
 from web.security.listener import LimitedListener
-from web.streams import AsgiApp, deliver_events
+from web.streams import AsgiApp, deliver_rests
 
 THREADS = 24
 """Number of worker threads.
@@ -42,8 +42,6 @@ SEND_TIMEOUT_MS = 10_000
 """
 CLOSE_TIMEOUT_S = 2.0
 """Time to wait for requests in progress when the server is closed, in seconds."""
-_REFUSED_CONNECTIONS = 64
-"""Number of connections above the limit that may be open for a moment, until they are refused or replace idle ones."""
 _SPARE_FILES = 256
 """Number of file descriptors reserved for other uses than connections: store, camera, pins, libraries."""
 
@@ -80,7 +78,6 @@ class PageServer:
         *,
         threads: int = THREADS,
         tls: TlsSettings | None = None,
-        limiter: ConnectionLimiter | None = None,
     ) -> None:
         """Bind the ports; an empty `host` means all network interfaces.
 
@@ -88,18 +85,16 @@ class PageServer:
         """
         self.app = app
         self._live = app.extensions["live"]
-        self._downloads = app.extensions["downloads"] = Downloads()
         self._tls = tls
         self._context = _load_ssl_context(tls.certificate, tls.key) if tls else None
-        max_connections = _raise_file_limit()
-        self.limiter = ConnectionLimiter(max_connections) if limiter is None else limiter
-        refused = min(_REFUSED_CONNECTIONS, max_connections)
-        self._socket = LimitedListener(create_listening_socket(host, port), max_connections + refused)
+        self.connections = Counter[str]()
+        limit = _raise_file_limit()
+        self._socket = LimitedListener(create_listening_socket(host, port), self.connections, limit)
         self.port: int = self._socket.getsockname()[1]
         self._secure_socket: LimitedListener | None = None
         if tls:
             try:
-                self._secure_socket = LimitedListener(create_listening_socket(host, tls.port), MAX_SECURE_CONNECTIONS)
+                self._secure_socket = LimitedListener(create_listening_socket(host, tls.port), self.connections, limit)
             except OSError:
                 self._socket.close()
                 raise
@@ -147,14 +142,11 @@ class PageServer:
     async def _serve(self) -> None:
         """Run the servers until `close` is called; close remaining connections after `CLOSE_TIMEOUT_S`."""
         self._loop = asyncio.get_running_loop()
-        streams = self._live.streams
-        streams.run_in(self._loop)
-        pages = deliver_events(RequestGate(cast(AsgiApp, self._workers)), streams)
-        app = limit_sending(deliver_downloads(pages, self._downloads))
+        self._live.streams.run_in(self._loop)
+        app = deliver_rests(read_bodies(cast(AsgiApp, self._workers)))
         listeners = [(self._socket, None), (self._secure_socket, self._context)]
         used = [(listening, context) for listening, context in listeners if listening is not None]
         servers = [uvicorn.Server(self._make_config(app, context)) for _, context in used]
-        sweep = asyncio.create_task(self.limiter.close_idle_connections())
         serving = [
             asyncio.create_task(server.serve([listening])) for server, (listening, _) in zip(servers, used, strict=True)
         ]
@@ -164,16 +156,17 @@ class PageServer:
         for server in servers:
             server.should_exit = True
         await asyncio.wait(serving, timeout=CLOSE_TIMEOUT_S)
-        self.limiter.close_all()
+        for server in servers:
+            for connection in tuple(server.server_state.connections):
+                connection.transport.abort()
         await asyncio.wait(serving)
-        for task in (sweep, closing):
-            task.cancel()
+        closing.cancel()
         await self._loop.run_in_executor(None, self._workers.executor.shutdown)
 
     def _make_config(self, app: object, context: ssl.SSLContext | None) -> uvicorn.Config:
         config = uvicorn.Config(
             app,  # type: ignore[arg-type]
-            http=make_protocol_class(self.limiter),
+            http=ImpatientProtocol,
             interface="asgi3",
             ws="none",
             lifespan="off",
@@ -221,13 +214,11 @@ def _raise_file_limit() -> int:
     If the limit stays so low that nothing is left beside the reserved files, connections may use a quarter of it.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    spare = _REFUSED_CONNECTIONS + MAX_SECURE_CONNECTIONS + _SPARE_FILES
-    wanted = MAX_CONNECTIONS + spare
-    if soft < wanted:
+    if soft < MAX_CONNECTIONS + _SPARE_FILES:
         with suppress(OSError, ValueError):  # in a sandboxed service the limit cannot be changed
-            resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, hard), hard))
-    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return max(min(64, soft // 4), min(MAX_CONNECTIONS, soft - spare))
+            soft = min(MAX_CONNECTIONS + _SPARE_FILES, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return min(MAX_CONNECTIONS, max(soft // 4, soft - _SPARE_FILES))
 
 
 def _load_ssl_context(certificate: Path, key: Path) -> ssl.SSLContext:

@@ -15,9 +15,8 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
-from flask import Response
 
-from engine.limits import MAX_ACCEPTED_PER_ADDRESS
+from engine.limits import MAX_CONNECTIONS_PER_ADDRESS
 from tests.support import samples
 from tests.support.waiting import PATIENCE_S, until
 from tests.web.conftest import ShownTable
@@ -77,25 +76,6 @@ def test_page_is_there_over_https_and_over_http(door: Door) -> None:
         assert plain.getresponse().status == 200
 
 
-def test_large_response_over_https_counts_until_it_is_received(
-    table: ShownTable, made: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("web.security.limits.MAX_UNSENT_BYTES", 12 * 1024 * 1024)
-    app = create_app(table)
-    app.add_url_rule("/large", view_func=lambda: Response(iter([bytes(8 * 1024 * 1024)])))
-    with (
-        PageServer(app, 0, "127.0.0.1", tls=TlsSettings(made / "certificate.pem", made / "key.pem", 0)) as server,
-        ExitStack() as clients,
-    ):
-        assert server.secure_port is not None
-        browser = Door(server.secure_port, server.port, made / "certificate.pem", "")
-        for _ in range(2):
-            connection = clients.enter_context(closing(browser.connection()))
-            connection.request("GET", "/large")
-            assert connection.getresponse().status == 200  # the body is not read
-        until(lambda: len(server.limiter) == 1)
-
-
 def test_cookie_of_https_never_goes_over_http(door: Door) -> None:
     cookie = door.get("/pair")[1]["Set-Cookie"]
     assert cookie.startswith("__Host-tilekeeper=") and "Secure" in cookie and "HttpOnly" in cookie
@@ -129,7 +109,7 @@ def test_connections_without_a_handshake_are_bounded(door: Door) -> None:
     with ExitStack() as stack:
         silent = [
             stack.enter_context(socket.create_connection(("127.0.0.1", door.port), source_address=("127.0.0.7", 0)))
-            for _ in range(MAX_ACCEPTED_PER_ADDRESS + 20)
+            for _ in range(MAX_CONNECTIONS_PER_ADDRESS + 20)
         ]
         until(lambda: sum(map(is_closed, silent)) == 20)
         assert door.get("/join")[0] == 200, "another device"

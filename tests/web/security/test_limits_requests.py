@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
-from functools import partial
 
 import pytest
 from flask import Flask
@@ -18,9 +16,7 @@ from tests.web.conftest import ShownTable
 from tests.web.security.test_server import get
 from web import create_app
 from web.game_archive import MAX_IMPORT_BYTES
-from web.security.limits import ABORT_KEY, MIN_LARGE_BYTES, limit_sending
 from web.security.server import PageServer
-from web.streams import Message, Receive, Scope, Send
 
 
 @pytest.fixture
@@ -86,84 +82,3 @@ def test_body_sent_in_two_parts_is_whole(server: PageServer) -> None:
         time.sleep(0.1)
         connection.sendall(body[10:])
         assert read_all(connection).split(b" ")[1] in (b"400", b"409")
-
-
-def test_large_responses_beyond_the_limit_close_the_connection_that_waits_longest(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("web.security.limits.MAX_UNSENT_BYTES", 2 * MIN_LARGE_BYTES)
-    closed: list[int] = []
-
-    async def send_picture(_: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.body", "body": bytes(MIN_LARGE_BYTES)})
-        await receive()
-
-    async def receive_nothing() -> Message:
-        await asyncio.sleep(PATIENCE_S)
-        return {"type": "http.disconnect"}
-
-    async def discard(_: Message) -> None:
-        await asyncio.sleep(0)
-
-    async def ask_three_times() -> None:
-        app = limit_sending(send_picture)
-        scopes = [{"state": {ABORT_KEY: partial(closed.append, number)}} for number in range(3)]
-        requests = [asyncio.create_task(app(scope, receive_nothing, discard)) for scope in scopes]
-        await asyncio.sleep(0.01)
-        for one in requests:
-            one.cancel()
-        await asyncio.wait(requests)
-
-    asyncio.run(ask_three_times())
-    assert closed == [0]
-
-
-def test_streams_whose_clients_have_received_everything_stay_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.security.limits.MAX_UNSENT_BYTES", 2 * MIN_LARGE_BYTES)
-    closed, received = ask_for_streams([0.0, 0.0, 0.0])
-    assert closed == [] and received == 3 * [MIN_LARGE_BYTES]
-
-
-def test_stream_whose_client_receives_nothing_is_closed_beyond_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.security.limits.MAX_UNSENT_BYTES", 2 * MIN_LARGE_BYTES)
-    closed, _ = ask_for_streams([0.0, PATIENCE_S, PATIENCE_S, 0.0, 0.0])
-    assert closed == [1]
-
-
-def ask_for_streams(drain_times_s: list[float]) -> tuple[list[int], list[int]]:
-    """Open streams with one large event each; return which were closed, and how many bytes each client received.
-
-    As in uvicorn, a part is sent only after the client has received the one before, which takes the given time.
-    """
-    closed: list[int] = []
-    received = [0 for _ in drain_times_s]
-
-    async def stream(_: Scope, receive: Receive, send: Send) -> None:
-        await send({"type": "http.response.body", "body": bytes(MIN_LARGE_BYTES), "more_body": True})
-        await receive()
-
-    async def receive_nothing() -> Message:
-        await asyncio.sleep(PATIENCE_S)
-        return {"type": "http.disconnect"}
-
-    async def open_all() -> None:
-        app = limit_sending(stream)
-
-        async def open_one(number: int, drain_s: float) -> None:
-            async def send(message: Message) -> None:
-                if received[number]:
-                    await asyncio.sleep(drain_s)
-                received[number] += len(message["body"])
-
-            await app({"state": {ABORT_KEY: partial(closed.append, number)}}, receive_nothing, send)
-
-        streams = []
-        for number, drain_s in enumerate(drain_times_s):
-            streams.append(asyncio.create_task(open_one(number, drain_s)))
-            await asyncio.sleep(0.01)
-        for one in streams:
-            one.cancel()
-        await asyncio.wait(streams)
-
-    asyncio.run(open_all())
-    return closed, received
