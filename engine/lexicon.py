@@ -14,7 +14,6 @@ import codecs
 import io
 import itertools
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,23 +26,27 @@ import marisa_trie
 
 from engine.errors import NotationError
 from engine.limits import MAX_LEXICON_LINES
-from engine.messages import make_message
+from engine.list_entries import MAX_WORD_TILES as MAX_WORD_TILES
+from engine.list_entries import MIN_WORD_TILES as MIN_WORD_TILES
+from engine.list_entries import Exclusion, find_words, strip_marks
+from engine.messages import Message, join_messages, make_message
+from engine.text_encoding import DEFAULT_ENCODING, find_encoding
 from engine.tiles import TileSet
-
-MIN_WORD_TILES, MAX_WORD_TILES = 2, 15
-"""Minimum and maximum length of a word, in tiles, on a board of 15 x 15 squares."""
 
 _SHIPPED_LIST_DIR = files("engine") / "data" / "lexicon"
 _SHIPPED_SUFFIX = ".marisa"
 _MARISA_MAGIC = b"We love Marisa."  # first bytes of every trie; no word has a space, so they are nowhere else
 _CONTROL_BYTES = bytes((*range(0x09), *range(0x0E, 0x1A), *range(0x1C, 0x20), 0x7F))
 _END_OF_WORD = re.compile(r"[\s,;=]")
-_APOSTROPHES = "'’ʼ`´"
-_NO_APOSTROPHES = str.maketrans("", "", _APOSTROPHES)
-_MIDDLE_DOT = "·"  # Catalan L·L is one tile
 _BLOCK_BYTES = 1 << 20
 _BLOCK_CHARS = 1 << 14
 _BATCH_ENTRIES = 1 << 12
+_MAX_FLAGGED, _MAX_MISREAD, _MAX_EXCLUDED = 1 / 100, 1 / 20, 2 / 3
+"""Largest shares of the lines of a list.
+
+With more lines that have flags of a spell checker, or that have no word, the list only gives advice. If more lines are
+left out, the list is refused. Words that are too long or too short do not count, because no play can have them.
+"""
 _MAX_TRIE_WORDS = 100_000  # marisa-trie takes 100 bytes a word while it builds a trie, and more time a word for more
 
 
@@ -63,19 +66,24 @@ class LexiconError(NotationError):
 class Lexicon:
     """A set of valid words, in capitals.
 
-    `excluded_counts` has the number of entries of the source that are not valid words, by reason. `is_authoritative` is
-    False for an incomplete list, which must not decide a challenge: it only gives the players a hint that a word is
-    unlisted.
+    `excluded_counts` has the number of entries of the source that are not valid words, by reason (`Exclusion`).
+    `is_authoritative` is False for an incomplete list, which must not decide a challenge: it only gives the players a
+    hint that a word is unlisted. A list is incomplete if it is that of a spell checker, or if many of its lines have no
+    word.
 
     >>> lexicon = Lexicon.from_words("example", ["farm", "Ohio", "x-ray"])
-    >>> "FARM" in lexicon, "OHIO" in lexicon, dict(lexicon.excluded_counts)
-    (True, False, {'hyphen': 1, 'capital letter': 1})
+    >>> "FARM" in lexicon, "OHIO" in lexicon, lexicon.excluded_counts["hyphen"]
+    (True, False, 1)
     """
 
     name: str
     _tries: tuple[Any, ...] = field(repr=False)  # of marisa_trie.Trie, which has no type annotations
     excluded_counts: Mapping[str, int] = field(default_factory=dict, compare=False)
     is_authoritative: bool = True
+
+    def __post_init__(self) -> None:
+        if self.has_missing_forms or self.has_misread_lines:
+            object.__setattr__(self, "is_authoritative", False)
 
     def __contains__(self, word: str) -> bool:
         return any(word in trie for trie in self._tries)
@@ -86,6 +94,20 @@ class Lexicon:
     def __len__(self) -> int:
         """Return the number of words. In a list of more than 100,000 words, a repeated word may count twice."""
         return sum(map(len, self._tries))
+
+    @property
+    def has_missing_forms(self) -> bool:
+        """True for the list of a spell checker, which has flags in place of most forms of a word."""
+        return self._count_excluded(Exclusion.FORMS) > _MAX_FLAGGED * len(self)
+
+    @property
+    def has_misread_lines(self) -> bool:
+        """True if many lines of the source have no word, or have letters that no tile of the set has."""
+        misread = self._count_excluded(Exclusion.NO_WORD, Exclusion.NO_TILE)
+        return misread > max(1, _MAX_MISREAD * len(self))
+
+    def _count_excluded(self, *reasons: Exclusion) -> int:
+        return sum(self.excluded_counts.get(reason, 0) for reason in reasons)
 
     @classmethod
     def from_bytes(cls, name: str, data: bytes, excluded_counts: Mapping[str, int] = MappingProxyType({})) -> Lexicon:
@@ -120,23 +142,89 @@ class Lexicon:
         Entries that the rule sheets forbid are excluded and counted: words that are always capitalised, words with a
         hyphen or an apostrophe, and words that do not fit the board. A word with capital letters is kept if most words
         of the list are in capitals, or if the list is German. Accents are removed from letters that are not in `tiles`
-        (French É is played as E).
+        (French É is played as E). Marks after a word are removed (`FARM#`), also the flags of a spell checker
+        (`farm/MS`). Raises `LexiconError` if most entries are excluded.
         """
+        if tiles is not None and isinstance(entries, Entries):
+            entries = entries.decode_for(tiles)
         small = large = 0
         for batch in _read_batches(entries):
-            small += sum(map(str.islower, batch))
-            large += sum(map(str.isupper, batch))
+            words_only = strip_marks(batch, Counter())
+            small += sum(map(str.islower, words_only))
+            large += sum(map(str.isupper, words_only))
         has_capital_names = small > 0 and large <= small and (tiles is None or tiles.language_code != "de")
         excluded: Counter[str] = Counter()
-        batches = _read_batches(entries)
         words = itertools.chain.from_iterable(
-            _find_words(batch, tiles, has_capital_names, excluded) for batch in batches
+            find_words(strip_marks(batch, excluded), tiles, has_capital_names, excluded)
+            for batch in _read_batches(entries)
         )
         tries = []
         for first in words:
             part = itertools.chain([first], itertools.islice(words, _MAX_TRIE_WORDS - 1))
             tries.append(marisa_trie.Trie(part, num_tries=1, order=marisa_trie.LABEL_ORDER))  # the fastest to build
-        return cls(name, tuple(tries), MappingProxyType(dict((+excluded).most_common())))
+        lexicon = cls(name, tuple(tries), MappingProxyType(dict((+excluded).most_common())))
+        _refuse_unusable(lexicon)
+        return lexicon
+
+
+def describe_list(lexicon: Lexicon) -> list[Message]:
+    """Return what was read from the source of a word list: the words, the lines that were left out, and its use."""
+    texts = [make_message("list-words", "Words read from {0}: {1}.", lexicon.name, len(lexicon))]
+    if left_out := _count_left_out(lexicon):
+        text = "Lines left out: {0} ({1})."
+        texts.append(make_message("list-left-out", text, left_out, _describe_left_out(lexicon)))
+    if lexicon.has_missing_forms:
+        text = "This is the list of a spell checker: other forms of its words are missing, so it only gives advice."
+        texts.append(make_message("list-spell-checker", text))
+    elif lexicon.has_misread_lines:
+        text = (
+            "Many lines have no word for these tiles, so the list only gives advice. Save it as UTF-8 text, with one "
+            "word on each line."
+        )
+        texts.append(make_message("list-misread", text))
+    return texts
+
+
+def _count_left_out(lexicon: Lexicon) -> int:
+    return sum(count for reason, count in lexicon.excluded_counts.items() if reason != Exclusion.FORMS)
+
+
+def _describe_left_out(lexicon: Lexicon) -> Message:
+    reasons = (
+        _describe_exclusion(Exclusion(reason), count)
+        for reason, count in lexicon.excluded_counts.items()
+        if reason != Exclusion.FORMS
+    )
+    return join_messages("; ", tuple(reasons))
+
+
+def _describe_exclusion(reason: Exclusion, count: int) -> Message:
+    match reason:
+        case Exclusion.CAPITAL:
+            return make_message("list-capital", "names and other words with a capital letter: {0}", count)
+        case Exclusion.HYPHEN:
+            return make_message("list-hyphen", "with a hyphen: {0}", count)
+        case Exclusion.APOSTROPHE:
+            return make_message("list-apostrophe", "with an apostrophe: {0}", count)
+        case Exclusion.NO_TILE:
+            return make_message("list-no-tile", "with letters that no tile of this set has: {0}", count)
+        case Exclusion.LENGTH:
+            return make_message("list-length", "too short or too long: {0}", count)
+        case _:
+            return make_message("list-no-word", "with digits or signs: {0}", count)
+
+
+def _refuse_unusable(lexicon: Lexicon) -> None:
+    """Raise `LexiconError` for a list most of whose lines are left out, for example because of its encoding."""
+    left_out = _count_left_out(lexicon)
+    usable = left_out - lexicon.excluded_counts.get(Exclusion.LENGTH, 0)
+    if usable > _MAX_EXCLUDED * (len(lexicon) + usable):
+        text = (
+            "{0} cannot be used. Words read: {1}. Lines left out: {2} ({3}). Save the list as UTF-8 text, with one "
+            "word on each line, and choose the tiles of its language."
+        )
+        name, reasons = lexicon.name, _describe_left_out(lexicon)
+        raise LexiconError(make_message("list-unusable", text, name, len(lexicon), left_out, reasons))
 
 
 def can_decide_challenge(words: WordList | None) -> bool:
@@ -208,6 +296,15 @@ class Entries:
         self._data = data
         self._encoding = encoding
 
+    def decode_for(self, tiles: TileSet) -> Entries:
+        """Return the entries in the 8-bit encoding that fits the letters of the tiles, if the text is in an 8-bit one.
+
+        A text does not name its 8-bit encoding. Without a tile set, it is read in `DEFAULT_ENCODING`.
+        """
+        if self._encoding != DEFAULT_ENCODING:
+            return self
+        return Entries(self._source, self._data, find_encoding(self._data, tiles))
+
     def __iter__(self) -> Iterator[str]:
         return itertools.chain.from_iterable(self.read_batches())
 
@@ -239,8 +336,9 @@ def _parse_lines(lines: Iterable[str]) -> list[str]:
 def parse_entries(source: str, data: bytes) -> Entries:
     """Return the first word of each line in a text file with a word list. Lines that begin with `#` are skipped.
 
-    A definition may follow the word. The text is UTF-8, UTF-16 with a byte order mark, or Latin-1, with any line
-    ends. `source` is the name of the list in error messages. Raises `LexiconError` if the data is not text.
+    A definition may follow the word. The text is UTF-8, UTF-16 with a byte order mark, or in an 8-bit encoding
+    (`Entries.decode_for`), with any line ends. `source` is the name of the list in error messages. Raises
+    `LexiconError` if the data is not text.
 
     >>> list(parse_entries("club", b"# our list\\nAAH to exclaim in surprise\\nQI\\n"))
     ['AAH', 'QI']
@@ -259,7 +357,7 @@ def _find_encoding(source: str, data: bytes) -> str:
         text = "{0} is not a text file. Save the word list as plain text, with one word on each line."
         raise LexiconError(make_message("list-not-text", text, source))
     else:
-        encodings = ["utf-8-sig", "iso-8859-1"]
+        encodings = ["utf-8-sig"]
     for encoding in encodings:
         try:
             for _ in codecs.iterdecode(_split_blocks(data), encoding):
@@ -269,6 +367,8 @@ def _find_encoding(source: str, data: bytes) -> str:
             if not is_torn:  # a text that was cut inside its last character is still UTF-8
                 continue
         return encoding
+    if encodings == ["utf-8-sig"]:
+        return DEFAULT_ENCODING
     text = "{0} is not a UTF-8 text file. Save the word list as UTF-8, with one word on each line."
     raise LexiconError(make_message("list-not-utf8", text, source))
 
@@ -286,56 +386,3 @@ def _read_batches(entries: Iterable[str]) -> Iterator[list[str]]:
     remaining = iter(entries)
     while batch := list(itertools.islice(remaining, _BATCH_ENTRIES)):
         yield batch
-
-
-def _find_words(
-    entries: list[str], tiles: TileSet | None, has_capital_names: bool, excluded: Counter[str]
-) -> list[str]:
-    """Return the valid words in capitals, and count the other entries in `excluded`; see `Lexicon.from_words`."""
-    if not unicodedata.is_normalized("NFC", "".join(entries)):
-        entries = [unicodedata.normalize("NFC", entry) for entry in entries]
-    has_apostrophe = tiles is not None and tiles.has_apostrophe()
-    spelled = list(filter(str.isalpha, entries))
-    for entry in entries if len(spelled) < len(entries) else ():
-        if fault := _find_fault(entry, has_apostrophe):
-            excluded[fault] += 1
-        elif not entry.isalpha():
-            spelled.append(entry)
-    words = [entry for entry in spelled if entry.islower() or entry == entry.lower()] if has_capital_names else spelled
-    excluded["capital letter"] += len(spelled) - len(words)
-    text = "\n".join(words)  # one call for all words, because calls for single words take five times as long
-    capitals = (tiles.fold(text) if tiles else text.upper()).split("\n") if words else []
-    most_letters = MAX_WORD_TILES * max(map(len, tiles.counts)) if tiles else MAX_WORD_TILES
-    fitting = [
-        word
-        for word in capitals
-        if MIN_WORD_TILES <= (length := len(word)) <= most_letters
-        and (length <= MAX_WORD_TILES or _fits_board(word, tiles))
-    ]
-    excluded[f"not {MIN_WORD_TILES} to {MAX_WORD_TILES} letters"] += len(capitals) - len(fitting)
-    return fitting
-
-
-def _find_fault(entry: str, has_apostrophe: bool) -> str:
-    """Return the reason to exclude an entry of a dictionary, or an empty string for a valid word.
-
-    This function does not check the case of letters or the length of the word.
-    """
-    if entry.isalpha():
-        return ""
-    letters = entry.translate(_NO_APOSTROPHES) if has_apostrophe else entry
-    if letters.replace(_MIDDLE_DOT, "").isalpha():
-        return ""
-    if any(sign in entry for sign in "-‐‑–"):
-        return "hyphen"
-    if any(sign in letters for sign in _APOSTROPHES):
-        return "apostrophe"
-    return "not only letters"
-
-
-def _fits_board(word: str, tiles: TileSet | None) -> bool:
-    """Return True if a word of more than 15 letters needs at most 15 tiles: a tile may have several letters."""
-    try:
-        return tiles is not None and len(tiles.split(word)) <= MAX_WORD_TILES
-    except NotationError:
-        return False

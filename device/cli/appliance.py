@@ -54,6 +54,8 @@ from device.system.start_record import STABLE_S, StartRecord
 from device.system.systemd import is_service, keep_alive, make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
 from device.system.wifi import HotspotWatch, NetworkManager, count_phones_in_hotspot
+from engine.lexicon import can_decide_challenge, describe_list
+from engine.rules import ChallengeRule
 from vision.recognition.reader import PhotoReader
 from web import create_app
 from web.host_info import HostInfo
@@ -139,6 +141,7 @@ class Appliance:
                 )
                 session = stack.enter_context(self.open_session(store))
                 check_page_address(self._settings.page)  # a failed start stores no game
+                self.report_words()
                 self._report(self.begin_game(session, new=new, has_options=has_options))
                 self.show_notices(session)
                 session.add_listener(make_game_end_listener(session, backups.request))
@@ -232,6 +235,14 @@ class Appliance:
         if state.phase is Phase.LOBBY:
             raise UserError(" ".join(notice.text for notice in state.notices))
         return f"A new game begins: {', '.join(player.name for player in state.players)}."
+
+    def report_words(self) -> None:
+        """Report on the console what was read from the word list, and whether nothing is checked without one."""
+        for text in describe_list(self._lexicon) if self._lexicon else ():
+            self._report(text)
+        has_no_challenges = self._first_game.rules.challenge is ChallengeRule.VOID
+        if has_no_challenges and (self._lexicon is None or not can_decide_challenge(self._lexicon)):
+            self._report("No challenges are played and no word list decides, so nothing is checked: every play counts.")
 
     def show_notices(self, session: TableSession) -> None:
         """Show problems of the store and the profile, and the skipped parts, on the console and on the page."""

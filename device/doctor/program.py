@@ -61,7 +61,7 @@ def check_networks(system: System, _settings: Settings) -> Iterator[Finding]:
 def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
     """Check that a word list is available for the tile set in the settings."""
     from device.storage.lexicons import NO_LEXICON, open_lexicon
-    from engine.lexicon import LexiconError
+    from engine.lexicon import LexiconError, describe_list
 
     subject, name, tiles = Subject("word list"), settings.game.lexicon, settings.game.tiles
     if name and name != NO_LEXICON and is_closed_to_service(system, Path(name), "r"):
@@ -73,14 +73,29 @@ def check_word_list(system: System, settings: Settings) -> Iterator[Finding]:
     except LexiconError as error:
         yield subject.fault(str(error), "name another file as game.lexicon in the settings file")
         return
-    if lexicon is not None:
-        advice = "" if lexicon.is_authoritative else ", from the system; it only gives advice"
-        yield subject.good(f"{lexicon.name}: {len(lexicon):,} words{advice}")
-    elif name == NO_LEXICON:
-        yield subject.note("none is chosen: words are not checked")
+    if lexicon is None:
+        yield _describe_missing_list(settings)
+    elif lexicon.is_authoritative:
+        yield subject.good(" ".join(describe_list(lexicon)))
+    elif lexicon.has_missing_forms or lexicon.has_misread_lines:
+        yield subject.warning(
+            " ".join(describe_list(lexicon)), "name another file as game.lexicon in the settings file"
+        )
     else:
-        remedy = "name a file as game.lexicon in the settings file"
-        yield subject.note(f"none for {tiles}: words are not checked", remedy)
+        yield subject.good(f"{' '.join(describe_list(lexicon))} It is from the system, so it only gives advice.")
+
+
+def _describe_missing_list(settings: Settings) -> Finding:
+    """Return a note that words are not checked, which matters most in a game without challenges."""
+    from device.session.rule_choices import RuleChoice, make_rules
+    from engine.rules import ChallengeRule
+
+    is_void = make_rules(RuleChoice.parse(settings.game.rule_options)).challenge is ChallengeRule.VOID
+    unchecked = "words are not checked" + (", and without challenges every play counts" if is_void else "")
+    if settings.game.lexicon is not None:
+        return Subject("word list").note(f"none is chosen: {unchecked}")
+    remedy = "name a file as game.lexicon in the settings file"
+    return Subject("word list").note(f"none for {settings.game.tiles}: {unchecked}", remedy)
 
 
 def check_voice(system: System, settings: Settings) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import tracemalloc
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from engine.board import Board
 from engine.gcg import parse_gcg, replay
-from engine.lexicon import Lexicon, LexiconError, load_shipped_lexicon, parse_entries
+from engine.lexicon import Lexicon, LexiconError, describe_list, load_shipped_lexicon, parse_entries
 from engine.tiles import Tile, TileSet, load_tile_set, tile_set_names
 
 
@@ -114,6 +115,116 @@ def test_forbidden_lines_are_left_out_and_counted() -> None:
         "not only letters": 1,
         "not 2 to 15 letters": 2,
     }
+
+
+@pytest.mark.parametrize(
+    ("entry", "word"),
+    [
+        ("farm#", "FARM"), ("mob!", "MOB"), ("farm*", "FARM"), ("bit†", "BIT"), ("bank²", "BANK"), ("tile ‡", "TILE"),
+        ('"horn"', "HORN"), ("„haus“", "HAUS"), ("knäuel+", "KNÄUEL"), ("bit^$", "BIT"), ("cafe\u0301", "CAFÉ"),
+    ],
+)  # fmt: skip
+def test_marks_after_a_word_are_dropped(entry: str, word: str) -> None:
+    lexicon = build(f"{entry}\nhorn\n")
+    assert set(lexicon) == {word, "HORN"} and lexicon.is_authoritative and not lexicon.excluded_counts
+
+
+@pytest.mark.parametrize("entry", ["etc.", "anti-", "goin'", "km\\/h", "h0rn", "A1", "<li>horn</li>"])
+def test_entry_that_is_no_word_is_left_out(entry: str) -> None:
+    lexicon = build(f"{entry}\nhorn\nfarm\n")
+    assert set(lexicon) == {"HORN", "FARM"} and sum(lexicon.excluded_counts.values()) == 1
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["horn/SM", "farm/MDRSGZ"], ["horn/12,34", "farm/5"], ["horn/SM po:noun", "farm/S ph:pharm"],
+        ["horn/äß", "farm/é"], ["farm", "horn/SM\tst:horn"], ["horn/", "farm/X"],
+    ],
+)  # fmt: skip
+def test_list_of_a_spell_checker_only_gives_advice(lines: list[str]) -> None:
+    lexicon = build("\n".join([str(len(lines)), *lines, "Ohio/M", ""]))
+    assert set(lexicon) == {"HORN", "FARM"} and not lexicon.is_authoritative and lexicon.has_missing_forms
+    assert "it only gives advice" in describe_list(lexicon)[-1]
+
+
+def test_single_stroke_in_a_long_list_does_not_make_it_the_list_of_a_spell_checker() -> None:
+    words = ["".join(letters) for letters in itertools.product("abcdefg", repeat=3)]
+    assert build("\n".join([*words, "and/or"])).is_authoritative
+
+
+@pytest.mark.parametrize(
+    ("code", "encoding", "word"),
+    [
+        ("pl", "cp1250", "łąka"), ("pl", "iso-8859-2", "łąka"), ("cs", "cp1250", "žába"), ("hu", "iso-8859-2", "erdő"),
+        ("ro", "cp1250", "mână"), ("tr", "cp1254", "ışık"), ("el", "iso-8859-7", "σπίτι"), ("ru", "cp1251", "ёлка"),
+        ("ru", "koi8-r", "кот"), ("hr", "cp1250", "šuma"), ("bg", "cp1251", "къща"), ("uk", "koi8-u", "їжак"),
+        ("de", "iso-8859-1", "größe"), ("fr", "iso-8859-15", "cœur"),
+    ],
+)  # fmt: skip
+def test_list_in_the_encoding_of_its_language_is_read(code: str, encoding: str, word: str) -> None:
+    tiles = load_tile_set(code)
+    lexicon = build(f"{word}\r\n".encode(encoding), tiles)
+    assert set(lexicon) == {tiles.fold(word)} and lexicon.is_authoritative
+
+
+def test_words_with_letters_that_no_tile_has_are_counted() -> None:
+    lexicon = build("kot\ndom\npies\nkoń\nquiz\n", load_tile_set("pl"))
+    assert "QUIZ" not in lexicon and lexicon.excluded_counts == {"letter without a tile": 1}
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        ("кот\nдом\nмышь\n", "with letters that no tile of this set has: 3"),
+        ("1;horn\n2;farm\n3;mob\n", "with digits or signs: 3"),
+        ("[horn]\n{farm}\n<mob>\n", "with digits or signs: 3"),
+        ("Anna\nBen\nOhio\nhorn\n", "names and other words with a capital letter: 3"),
+        ("don't\nwon't\ncan't\nhorn\n", "with an apostrophe: 3"),
+    ],
+)
+def test_list_of_mostly_unusable_lines_is_refused_with_the_counts(data: str, reason: str) -> None:
+    with pytest.raises(LexiconError, match=rf"Words read: [01]\. Lines left out: 3 \({reason}\)\. Save the list"):
+        build(data, load_tile_set("en"))
+
+
+def test_list_with_many_misread_lines_only_gives_advice() -> None:
+    lexicon = build("horn\nfarm\nmob\nh0rn\nf4rm\n")
+    assert not lexicon.is_authoritative and describe_list(lexicon)[1:] == [
+        "Lines left out: 2 (with digits or signs: 2).",
+        "Many lines have no word for these tiles, so the list only gives advice. Save it as UTF-8 text, with one word "
+        "on each line.",
+    ]
+
+
+def test_list_with_possessives_and_names_decides() -> None:
+    lexicon = build("horn\nhorn's\nfarm\nfarm's\nOhio\nmob\n")
+    assert lexicon.is_authoritative and describe_list(lexicon) == [
+        "Words read from words: 3.",
+        "Lines left out: 3 (with an apostrophe: 2; names and other words with a capital letter: 1).",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "tile_set", "words"),
+    [
+        ("04-hunspell-list/words.dic", "en", "BIT FARM HORN MOB NOTE PASTE RACK SCORE TABLE TILE"),
+        ("04-hunspell-list/marked.txt", "en", "FARM HORN MOB PASTE TILE"),
+        ("12-national-encodings/polish-cp1250.txt", "pl", "DOM KOT KOŃ MIĘSO PIES ĆMA ŁĄKA ŚNIEG ŹRÓDŁO ŻABA"),
+        ("12-national-encodings/polish-iso-8859-2.txt", "pl", "DOM KOT KOŃ MIĘSO PIES ĆMA ŁĄKA ŚNIEG ŹRÓDŁO ŻABA"),
+        ("12-national-encodings/hungarian-iso-8859-2.txt", "hu", "ERDŐ FŰ HÁZ KUTYA ŐR ŰR"),
+        ("12-national-encodings/russian-cp1251.txt", "ru", "ДОМ КОТ МЫШЬ ЁЛКА"),
+        ("12-national-encodings/turkish-cp1254.txt", "tr", "AĞAÇ GÜN IŞIK KEDİ ŞEKER"),
+    ],
+)
+def test_list_of_a_reported_case_is_read(name: str, tile_set: str, words: str) -> None:
+    path = Path(__file__).parents[3] / "shared" / "findings" / "cases" / name
+    if not path.exists():
+        pytest.skip("the reported cases are in ../shared/findings")
+    tiles = load_tile_set(tile_set)
+    lexicon = build(path.read_bytes(), tiles)
+    assert set(lexicon) == {tiles.fold(word) for word in words.split()}
+    assert lexicon.is_authoritative == (path.suffix != ".dic")
 
 
 def test_a_word_that_is_also_a_name_stays() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,8 +25,8 @@ from device.settings_editor import (
     SettingsForm,
     list_fields,
 )
-from device.storage.lexicons import NO_LEXICON, find_cache_folder, find_word_lists, save_uploaded_list
-from engine.lexicon import LexiconError
+from device.storage.lexicons import NO_LEXICON, find_cache_folder, find_word_lists, open_lexicon, save_uploaded_list
+from engine.lexicon import LexiconError, describe_list
 from engine.tiles import load_tile_set, playable_tile_set_names
 from web.i18n import languages, texts
 from web.pages.cameras import SOURCE, CameraChoice, add_camera_routes
@@ -38,6 +38,8 @@ LEXICON: SettingPath = ("game", "lexicon")
 """The setting of the word list, for which the page offers installed and uploaded lists."""
 TILES: SettingPath = ("game", "tiles")
 LANGUAGE: SettingPath = ("page", "language")
+_LIST_SAVED = "list"
+"""Value of the query `saved` after a word list was uploaded; the page then says what was read from it."""
 _VALUE_SIGNS = {YES: "✓", NO: "–", "": "–"}
 """Signs for values of the settings file that users would not recognise in a sentence."""
 
@@ -129,7 +131,7 @@ class SettingsPages:
                 )
             except LexiconError as error:
                 return self._render(replace(form, errors={LEXICON: texts().translate(error)}), 422)
-        return self._respond(editor.save({LEXICON: str(path)}, form.version))
+        return self._respond(editor.save({LEXICON: str(path)}, form.version), _LIST_SAVED)
 
     def replace_by_defaults(self) -> ResponseReturnValue:
         """Replace an unreadable settings file by the default file."""
@@ -145,8 +147,10 @@ class SettingsPages:
         self.access.restart()
         return render_page("settings.html", restarts=True)
 
-    def _respond(self, form: SettingsForm) -> ResponseReturnValue:
-        return self._render(form, 422) if form.errors or form.problem else redirect("/settings?saved", code=303)
+    def _respond(self, form: SettingsForm, saved: str = "") -> ResponseReturnValue:
+        if form.errors or form.problem:
+            return self._render(form, 422)
+        return redirect(f"/settings?saved={saved}".rstrip("="), code=303)
 
     def _render(self, form: SettingsForm, status: int = 200, refusal: str = "") -> Response:
         editor = self.access.editor
@@ -168,6 +172,7 @@ class SettingsPages:
             can_restart=self.access.restart is not None,
             path=editor.path,
             saved="saved" in request.args,
+            list_report=_describe_chosen_list(form) if request.args.get("saved") == _LIST_SAVED else (),
             new_version=self.access.find_new_version(),
         )
         response.status_code = status
@@ -179,6 +184,15 @@ class SettingsPages:
         files = {str(path): path.stem for path in find_word_lists(self.access.lexicon_folder)}
         current = form.texts.get(LEXICON, "")
         return {current: current, "": t("new.lexicon_shipped"), **files, NO_LEXICON: t("new.lexicon_none")}
+
+
+def _describe_chosen_list(form: SettingsForm) -> Sequence[str]:
+    """Return what was read from the word list in the settings, or why it cannot be read."""
+    try:
+        lexicon = open_lexicon(form.texts.get(LEXICON) or None, form.texts[TILES], find_cache_folder())
+    except LexiconError as error:
+        return (str(error),)
+    return describe_list(lexicon) if lexicon else ()
 
 
 def _list_languages() -> Mapping[str, str]:

@@ -192,6 +192,30 @@ def test_parts_of_the_appliance_are_built_one_by_one(folder: Path) -> None:
         assert appliance.begin_game(session).startswith("The game of Anna and Ben continues")
 
 
+@pytest.mark.parametrize(
+    ("words", "more", "lines"),
+    [
+        ("horn\nfarm\nOhio\n", [], ["Words read from words: 2.", "Lines left out: 1 (names and other words"]),
+        ("horn/SM\nfarm/S\n", [], ["Words read from words: 2.", "This is the list of a spell checker"]),
+        (
+            "horn/SM\n",
+            ["--challenge", "void"],
+            ["Words read from", "This is", "No challenges are played"],
+        ),
+        ("horn\n", ["--lexicon", "none", "--challenge", "void"], ["No challenges are played and no word list decides"]),
+    ],
+)
+def test_console_says_what_was_read_from_the_word_list(
+    folder: Path, tmp_path: Path, words: str, more: list[str], lines: list[str]
+) -> None:
+    path = tmp_path / "words.txt"
+    path.write_text(words, encoding="utf-8")
+    said: list[str] = []
+    args = options(folder, 8080, "--lexicon", str(path), *more)
+    Appliance(run_command.resolve_settings(args), ReaderInOrder([]), report=said.append).report_words()
+    assert len(said) == len(lines) and all(text.startswith(line) for text, line in zip(said, lines, strict=True))
+
+
 def test_hardware_scripts_wait_for_lines_that_the_program_says(folder: Path) -> None:
     args = options(folder, 8080)
     args.players = "Ann,Ben"

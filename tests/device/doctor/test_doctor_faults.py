@@ -142,6 +142,15 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
     ),
 }
 WARNINGS: dict[str, tuple[Break, str, str, str]] = {
+    "a word list of a spell checker": (
+        lambda pi: (
+            pi.change("/etc/tilekeeper/settings.toml", 'lexicon = ""', f'lexicon = "{pi.path("/words.dic")}"'),
+            pi.write("/words.dic", "2\nhorn/SM\nfarm/S\n"),
+        ),
+        "word list",
+        "Words read from words: 2. Lines left out: 1 (with digits or signs: 1). This is the list of a spell",
+        "name another file as game.lexicon",
+    ),
     "a pin is taken": (
         lambda pi: pi.users.update({18: "PWM0"}),
         "pins",

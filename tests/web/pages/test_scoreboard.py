@@ -102,6 +102,16 @@ def test_page_says_when_words_are_not_checked(table: ShownTable, client: FlaskCl
     assert "not checked" not in part(page(client), "last"), "once is enough; the rules say it, too"
 
 
+def test_page_says_when_nothing_is_checked_in_a_game_without_challenges(table: ShownTable, client: FlaskClient) -> None:
+    void = replace(samples.UNCHECKED, turns=(), rules=Rules(challenge=ChallengeRule.VOID))
+    table.show(void)
+    assert "nothing is checked, and every play counts" in part(page(client), "last")
+    table.show(replace(void, lexicon="club"))
+    assert "nothing is checked" not in part(page(client), "last")
+    table.show(replace(void, lexicon="words", lexicon_advises=True))
+    assert "nothing is checked, and every play counts" in part(page(client), "last")
+
+
 def test_page_says_that_a_list_only_advises(table: ShownTable, client: FlaskClient) -> None:
     table.show(samples.ADVISED)
     html = page(client)

@@ -138,6 +138,23 @@ def test_uploaded_word_list_is_chosen(admin: FlaskClient, path: Path, tmp_path: 
 
 
 @pytest.mark.parametrize(
+    ("data", "texts"),
+    [
+        (b"horn\nfarm\n", ["Words read from words: 2."]),
+        (
+            b"horn\nfarm\nOhio\n",
+            ["Words read from words: 2.", "Lines left out: 1 (names and other words"],
+        ),
+        (b"2\nhorn/SM\nfarm/S\n", ["Words read from words: 2.", "This is the list of a spell checker"]),
+    ],
+)
+def test_answer_to_an_upload_says_what_was_read(admin: FlaskClient, data: bytes, texts: list[str]) -> None:
+    fields = {"csrf": token(admin), "file": (io.BytesIO(data), "words.txt")}
+    page = unescape(admin.post("/settings/lexicon", data=fields, follow_redirects=True).text)
+    assert all(text in page for text in texts)
+
+
+@pytest.mark.parametrize(
     ("data", "reason"), [(b"", "has no word"), (b"x" * 20_000, "has a line of more than"), (b"\xff\xfe\x00", "")]
 )
 def test_file_that_is_no_word_list_is_refused(
