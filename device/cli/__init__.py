@@ -1,8 +1,8 @@
 """The command line `tilekeeper COMMAND`, with one module for each command (`COMMANDS`).
 
 Each module has `HELP` (one line), `configure(parser)` and `run(args)`, which returns the exit status. The docstring of
-the module is the command's description in `--help`. A `UserError`, a `HomeFolderError`, an error of the engine's
-notation or rules, or an OSError ends the program with a message of one line and exit status 2.
+the module is the command's description in `--help`. A `TilekeeperError` or an `OSError` ends the program with a message
+of one line and exit status 2.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ import errno
 import importlib
 import io
 import os
-import re
 import sys
 from collections.abc import Sequence
 
 from device.cli.output import discard_output, open_missing_output
-from device.storage.files import HomeFolderError
-from engine.errors import NotationError, RulesError, TilekeeperError
+from engine.errors import TilekeeperError
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 """Number of BLAS threads, set before numpy is imported.
@@ -28,25 +26,10 @@ A second thread does not speed up calculations with small matrices, but uses pro
 os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "2")
 """Number of threads of OpenCV: the other cores of a Raspberry Pi stay free for the page and the camera."""
 
-# Shared libraries that OpenCV needs and that may be missing on a system without a desktop -> Debian packages.
-_DEBIAN_PACKAGES = {"libGL": "libgl1", "libgthread-2.0": "libglib2.0-0", "libglib-2.0": "libglib2.0-0"}
-
 COMMANDS = (
-    "read",
-    "replay",
-    "score",
-    "demo",
-    "run",
-    "hall",
-    "cameras",
-    "export",
-    "import",
-    "backup",
-    "restore",
-    "bench",
-    "doctor",
-    "replay-report",
-)
+    "read", "replay", "score", "demo", "run", "hall", "cameras", "export", "import", "backup", "restore", "bench",
+    "doctor", "replay-report",
+)  # fmt: skip
 _MODULES = {"import": "import_", "replay-report": "replay_report"}
 """Module of each command whose own name cannot be the name of a Python module."""
 
@@ -64,14 +47,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = _make_parser(words).parse_args(words)
         return int(args.run(args))
-    except (UserError, HomeFolderError, NotationError, RulesError) as error:
+    except TilekeeperError as error:
         print(f"tilekeeper: {error}", file=sys.stderr)
-    except ImportError as error:
-        library = re.match(r"(lib[\w+.-]+?)\.so", str(error))
-        if library is None:
-            raise
-        package = _DEBIAN_PACKAGES.get(library[1], library[1])
-        print(f"tilekeeper: {error}; on Debian and Ubuntu: sudo apt-get install {package}", file=sys.stderr)
     except BrokenPipeError:  # the program that reads the output has ended: `tilekeeper score ... | head`
         discard_output()
     except OSError as error:

@@ -14,7 +14,7 @@ from flask import Flask
 from msgspec.structs import replace
 
 from calibration.profile import TableProfile
-from device.cameras import AbsentCamera, CameraError, open_reconnecting_camera
+from device.cameras import AbsentCamera, open_reconnecting_camera
 from device.cameras.reconnecting import ReconnectingCamera
 from device.catalogue import get_text
 from device.cli import UserError
@@ -46,7 +46,7 @@ from device.storage.fallback import FallbackStore
 from device.storage.lexicons import NO_LEXICON, find_cache_folder
 from device.storage.recovery import open_store
 from device.storage.shown_pictures import StoredPictureRecord
-from device.storage.store import GameStore, StoreError
+from device.storage.store import GameStore
 from device.system.hotspot import Hotspot, HotspotError, read_hotspot
 from device.system.new_version import find_newer_version
 from device.system.periodic import PeriodicTask
@@ -127,45 +127,45 @@ class Appliance:
         """Command with which the panel starts the next game."""
 
     def serve(self, *, new: bool = False, has_options: bool = True) -> None:
-        """Run the table until `ended` is set; see `begin_game` for `new` and `has_options`. Raises `UserError`."""
-        try:
-            with ExitStack() as stack:
-                stack.enter_context(keep_log(self._data_folder))
-                store = stack.enter_context(self.open_store())
-                backups = stack.enter_context(
-                    BackupTask(
-                        store,
-                        self._data_folder / BACKUP_FOLDER,
-                        lambda text: session.notify(Notice(format_sentence(text), Trouble.STORE)),
-                    )
+        """Run the table until `ended` is set; see `begin_game` for `new` and `has_options`.
+
+        Raises `TilekeeperError`.
+        """
+        with ExitStack() as stack:
+            stack.enter_context(keep_log(self._data_folder))
+            store = stack.enter_context(self.open_store())
+            backups = stack.enter_context(
+                BackupTask(
+                    store,
+                    self._data_folder / BACKUP_FOLDER,
+                    lambda text: session.notify(Notice(format_sentence(text), Trouble.STORE)),
                 )
-                session = stack.enter_context(self.open_session(store))
-                check_page_address(self._settings.page)  # a failed start stores no game
-                self.report_words()
-                self._report(self.begin_game(session, new=new, has_options=has_options))
-                self.show_notices(session)
-                session.add_listener(make_game_end_listener(session, backups.request))
-                pairing = self.open_pairing(session)
-                panel = self._starts.build(
-                    "panel",
-                    lambda: stack.enter_context(self.open_panel(session, pairing)),
-                    lambda: stack.enter_context(self.open_panel(session, pairing, use=False)),
-                )
-                self._starts.build("voice", lambda: stack.enter_context(self.open_voice(session)), lambda: None)
-                self._hall = self._starts.build(
-                    "hall", lambda: stack.enter_context(self.open_hall(session, store)), lambda: None
-                )
-                app = self.build_page(session, store, panel, pairing)
-                server, status = stack.enter_context(
-                    open_page(app, self._settings.page, self._report, self._data_folder, self._hotspot)
-                )
-                self._secure_port = server.secure_port
-                if self._hotspot:
-                    announce_wifi(self._hotspot, self._report)
-                    stack.callback(self.watch_hotspot(self._hotspot, session).close)
-                self._wait(session, server.port, status)
-        except (CameraError, StoreError) as error:
-            raise UserError(str(error)) from None
+            )
+            session = stack.enter_context(self.open_session(store))
+            check_page_address(self._settings.page)  # a failed start stores no game
+            self.report_words()
+            self._report(self.begin_game(session, new=new, has_options=has_options))
+            self.show_notices(session)
+            session.add_listener(make_game_end_listener(session, backups.request))
+            pairing = self.open_pairing(session)
+            panel = self._starts.build(
+                "panel",
+                lambda: stack.enter_context(self.open_panel(session, pairing)),
+                lambda: stack.enter_context(self.open_panel(session, pairing, use=False)),
+            )
+            self._starts.build("voice", lambda: stack.enter_context(self.open_voice(session)), lambda: None)
+            self._hall = self._starts.build(
+                "hall", lambda: stack.enter_context(self.open_hall(session, store)), lambda: None
+            )
+            app = self.build_page(session, store, panel, pairing)
+            server, status = stack.enter_context(
+                open_page(app, self._settings.page, self._report, self._data_folder, self._hotspot)
+            )
+            self._secure_port = server.secure_port
+            if self._hotspot:
+                announce_wifi(self._hotspot, self._report)
+                stack.callback(self.watch_hotspot(self._hotspot, session).close)
+            self._wait(session, server.port, status)
 
     def open_store(self) -> GameStore:
         """Open the store of games in the data folder. Raises `UserError`, `StoreError`."""

@@ -23,15 +23,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the copy of the store to the file."""
-    from device.storage.store import StoreError
-
     if not args.file.parent.is_dir():
         raise UserError(f"There is no folder {args.file.parent}. Create it, or choose another name for the backup.")
-    try:
-        with open_games(args) as store:
-            store.copy_to(args.file)
-            count = len(store.list_games())
-            print(f"{count} {'game is' if count == 1 else 'games are'} in {args.file}")
-    except StoreError as error:
-        raise UserError(str(error)) from None
+    with open_games(args) as store:
+        store.copy_to(args.file)
+        count = len(store.list_games())
+        print(f"{count} {'game is' if count == 1 else 'games are'} in {args.file}")
     return 0

@@ -67,19 +67,13 @@ def run_demo(args: argparse.Namespace, reader: PhotoReader) -> int:
     """Play demo games until the end or Ctrl-C, and return the exit status."""
     from device.demo.demo_table import Demo
     from web import create_app
-    from web.security.server import PageServer, PortInUseError
+    from web.security.server import PageServer
 
     seed = args.seed if args.seed is not None else random.SystemRandom().randrange(10_000)
     stop = threading.Event()
     with _open_store(args) as store, Demo(reader, store, seed=seed, speed=args.speed, stop=stop) as demo:
-        try:
-            app = create_app(demo.session, store=store, host_info=describe_host(args, store))
-            server = PageServer(app, args.port, args.host)
-        except PortInUseError:
-            raise UserError(
-                f"Port {args.port} is in use. End the other program, or choose another port with --port."
-            ) from None
-        with server:
+        app = create_app(demo.session, store=store, host_info=describe_host(args, store))
+        with PageServer(app, args.port, args.host) as server:
             urls = _find_addresses(args.host, server.port)
             print_line(f"The page is up: {' or '.join(urls)} (seed {seed}; Ctrl-C ends)")
             announce_pairing(urls, app.extensions["pairing"], print_line)

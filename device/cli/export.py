@@ -29,17 +29,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List the games, or write one game to a file."""
-    from device.storage.errors import ArchiveError
-    from device.storage.store import StoreError
-
-    try:
-        with open_games(args) as store:
-            if args.game is None:
-                _list_games(store)
-            else:
-                print(export_game(store, args.game, args.file or Path(f"game-{args.game}.gcg")))
-    except (ArchiveError, StoreError) as error:
-        raise UserError(str(error)) from None
+    with open_games(args) as store:
+        if args.game is None:
+            _list_games(store)
+        else:
+            print(export_game(store, args.game, args.file or Path(f"game-{args.game}.gcg")))
     return 0
 
 

@@ -20,7 +20,6 @@ from device.cli import UserError, describe_unreadable_file
 from device.cli.options import ensure_data_folder
 from device.cli.output import print_line
 from device.cli.page import announce_pairing, find_page_addresses
-from device.storage.errors import StoreError
 from engine.limits import MAX_PORT
 
 if TYPE_CHECKING:
@@ -80,32 +79,26 @@ def run(args: argparse.Namespace) -> int:
     ended = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: ended.set())
-    try:
-        with ExitStack() as stack:
-            _open_hall(args, stack)
-            ended.wait()
-    except StoreError as error:
-        raise UserError(str(error)) from None
+    with ExitStack() as stack:
+        _open_hall(args, stack)
+        ended.wait()
     return 0
 
 
 def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
-    """Open broker, tables, receiver and page; `stack` closes them. Raises `UserError`, `StoreError`."""
+    """Open broker, tables, receiver and page; `stack` closes them. Raises `TilekeeperError`."""
     from device.hall.receiving.key_file import FILE_NAME as KEY_FILE_NAME
-    from device.hall.receiving.key_file import KeyFileError, open_key
+    from device.hall.receiving.key_file import open_key
     from device.hall.receiving.receiver import HallReceiver
     from web.hall.app import create_hall_app
     from web.security.pairing import Pairing
     from web.security.pairing_file import FILE_NAME
-    from web.security.server import PageServer, PortInUseError
+    from web.security.server import PageServer
 
     folder = None if args.demo else ensure_data_folder(args.data)
     settings = _open_demo(stack) if args.demo else _make_settings(args)
     path = folder / _FILE_NAME if folder else ":memory:"
-    try:
-        key = open_key(folder / KEY_FILE_NAME) if folder else None
-    except KeyFileError as error:
-        raise UserError(str(error)) from None
+    key = open_key(folder / KEY_FILE_NAME) if folder else None
     games_since = time.time() if folder and not (folder / _FILE_NAME).exists() else 0.0
     receiver = stack.enter_context(HallReceiver(path, settings, print_line, key, games_since))
     if args.pairings:
@@ -114,10 +107,7 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
         receiver.set_delay(args.delay)
     pairing = Pairing(print_line, file=folder / f"hall-{FILE_NAME}" if folder else None)
     app = create_hall_app(receiver, pairing, names=(args.host,) if args.host else ())
-    try:
-        server = stack.enter_context(PageServer(app, args.port, args.host))
-    except PortInUseError:
-        raise UserError(f"Port {args.port} is in use. Choose another port with --port.") from None
+    server = stack.enter_context(PageServer(app, args.port, args.host))
     app.extensions["live"].feed.start()
     urls = find_page_addresses(args.host, server.port)
     print_line(f"The page is up: {' or '.join(urls)} (Ctrl-C ends)")
@@ -125,12 +115,9 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
 
 
 def _open_demo(stack: ExitStack) -> HallSettings:
-    from device.demo.demo_hall import DemoHall, NoBrokerError, open_broker
+    from device.demo.demo_hall import DemoHall, open_broker
 
-    try:
-        settings = stack.enter_context(open_broker())
-    except NoBrokerError as error:
-        raise UserError(str(error)) from None
+    settings = stack.enter_context(open_broker())
     stack.enter_context(DemoHall(settings))
     return settings
 

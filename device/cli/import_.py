@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from device.cli import UserError, describe_unreadable_file
+from device.cli import describe_unreadable_file
 from device.cli.options import add_data_options, find_games_folder
 from device.cli.output import print_line
 
@@ -29,21 +29,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Import each file; return 2 if a file could not be opened, otherwise 1 if a file was refused."""
-    from device.storage.store import GameStore, StoreError
+    from device.storage.store import GameStore
 
     status = 0
-    try:
-        with GameStore(find_games_folder(args) / "games.db", is_owner=False) as store:
-            for path in args.files:
-                try:
-                    is_imported = _import_file(store, path)
-                except OSError as error:
-                    print(f"tilekeeper: {describe_unreadable_file(str(path), error)}", file=sys.stderr)
-                    status = 2
-                else:
-                    status = status if is_imported else max(status, 1)
-    except StoreError as error:
-        raise UserError(str(error)) from None
+    with GameStore(find_games_folder(args) / "games.db", is_owner=False) as store:
+        for path in args.files:
+            try:
+                status = max(status, 0 if _import_file(store, path) else 1)
+            except OSError as error:
+                print(f"tilekeeper: {describe_unreadable_file(str(path), error)}", file=sys.stderr)
+                status = 2
     return status
 
 

@@ -28,14 +28,13 @@ from device.settings import (
     SERVICE_DATA_FOLDER,
     GameSettings,
     Settings,
-    SettingsError,
     find_settings_file,
     find_user_folder,
     load_settings,
 )
 from device.storage.lexicons import NO_LEXICON, find_cache_folder, open_lexicon
 from engine.board import layout_names
-from engine.errors import NotationError, RulesError
+from engine.errors import RulesError
 from engine.events import GameStarted
 from engine.game import Game
 from engine.lexicon import Lexicon, LexiconError
@@ -132,7 +131,10 @@ def _parse_names(listed: str) -> tuple[str, ...]:
 
 
 def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
-    """Return the event that starts a game, and the word list of the game (or None). Raises `UserError`."""
+    """Return the event that starts a game, and the word list of the game (or None).
+
+    Raises `UserError`, `LexiconError` and other errors of the engine.
+    """
     players, first = tuple(map(clean_name, game.players)), clean_name(game.first)
     game = msgspec.structs.replace(game, players=players, first=first)
     if squares := find_large_board(game.tiles):
@@ -147,11 +149,9 @@ def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
     )
     try:
         Game.from_events([started])
-        lexicon = open_lexicon(game.lexicon, game.tiles, find_cache_folder())
     except RulesError as error:
         raise UserError(f"--players {','.join(game.players)}: {error}") from None
-    except (LexiconError, NotationError) as error:
-        raise UserError(str(error)) from None
+    lexicon = open_lexicon(game.lexicon, game.tiles, find_cache_folder())
     return replace(started, lexicon=lexicon.name if lexicon else None), lexicon
 
 
@@ -242,12 +242,9 @@ def add_data_options(parser: argparse.ArgumentParser) -> None:
 def load_user_settings(args: argparse.Namespace) -> Settings:
     """Return the settings from the file `--settings`, or else from the settings file of the user or the machine.
 
-    Raises `UserError`.
+    Raises `SettingsError`.
     """
-    try:
-        return load_settings(args.settings or find_settings_file())
-    except SettingsError as error:
-        raise UserError(str(error)) from None
+    return load_settings(args.settings or find_settings_file())
 
 
 def ensure_data_folder(named: Path | None) -> Path:
@@ -297,29 +294,21 @@ def open_games(args: argparse.Namespace) -> Iterator[GameStore]:
 
 
 def make_board_reader() -> BoardReader:
-    """Return a reader with the neural networks of the package. Raises `UserError`."""
-    from vision.net import ModelError
+    """Return a reader with the neural networks of the package. Raises `ModelError`."""
     from vision.recognition.reader import BoardReader
 
-    try:
-        return BoardReader()
-    except ModelError as error:
-        raise UserError(str(error)) from None
+    return BoardReader()
 
 
 def make_profiled_reader(folder: Path | None = None) -> tuple[ProfiledReader, TableProfile]:
     """Return a reader that adapts to the tiles of one table, and the table profile that it uses.
 
-    The profile is saved in `folder`. If `folder` is None, the profile is kept only in memory. Raises `UserError`.
+    The profile is saved in `folder`. If `folder` is None, the profile is kept only in memory. Raises `ModelError`.
     """
     from calibration.profile import ProfiledReader, TableProfile
-    from vision.net import ModelError
     from vision.recognition.letters import LetterNet
     from vision.recognition.reader import BoardReader
 
-    try:
-        letter_net = LetterNet()
-        profile = TableProfile(folder / "table.npz" if folder else None, letter_net)
-        return ProfiledReader(BoardReader(letter_net=letter_net), profile), profile
-    except ModelError as error:
-        raise UserError(str(error)) from None
+    letter_net = LetterNet()
+    profile = TableProfile(folder / "table.npz" if folder else None, letter_net)
+    return ProfiledReader(BoardReader(letter_net=letter_net), profile), profile

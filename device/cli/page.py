@@ -32,44 +32,38 @@ CERTIFICATE_CHECK_INTERVAL_S = 60.0
 
 
 def check_page_address(page: PageSettings) -> None:
-    """Raise `UserError` or `OSError` if the page cannot have its address and port."""
-    from web.security.server import PortInUseError, create_listening_socket
+    """Raise `PortInUseError` or `OSError` if the page cannot have its address and port."""
+    from web.security.server import create_listening_socket
 
-    try:
-        create_listening_socket(page.host, page.port).close()
-    except PortInUseError as error:
-        raise UserError(_describe_port_in_use(error.port, page)) from None
+    create_listening_socket(page.host, page.port).close()
 
 
 @contextmanager
 def open_page(
     app: Flask, page: PageSettings, report: Callable[[str], None], folder: Path, hotspot: Hotspot | None = None
 ) -> Iterator[tuple[PageServer, str]]:
-    """Serve the page during the `with` block, and report its addresses and the pairing code. Raises `UserError`.
+    """Serve the page during the `with` block, and report its addresses and the pairing code.
 
     If the settings have no certificate, the table makes its own, which is stored in `folder` and is also valid for the
-    address of `hotspot`. Yields the server and a sentence with the URLs.
+    address of `hotspot`. Yields the server and a sentence with the URLs. Raises `UserError`, `PortInUseError`,
+    `CertificateError`.
     """
     from web.security.certificate import FILE_NAME, OwnCertificate
     from web.security.hosts import make_secure_address
-    from web.security.server import CertificateError
 
     own = None
     if not page.certificate:
         own = OwnCertificate(folder / FILE_NAME, lambda: find_certificate_names(page, hotspot))
-    try:
-        with _open_server(app, page, _make_tls_settings(page, own, report), report) as server:
-            urls = plain = find_page_addresses(page.host, server.port)
-            if server.secure_port is not None:
-                secure = [make_secure_address(url, server.secure_port) for url in plain]
-                urls = [*plain, *(secure[-1:] if own else secure)]
-            up = f"The page is up: {' or '.join(urls)}"
-            report(up)
-            announce_pairing(plain, app.extensions["pairing"], report)
-            with _keep_renewing(own, server) if own and server.secure_port is not None else nullcontext():
-                yield server, up
-    except CertificateError as error:
-        raise UserError(str(error)) from None
+    with _open_server(app, page, _make_tls_settings(page, own, report), report) as server:
+        urls = plain = find_page_addresses(page.host, server.port)
+        if server.secure_port is not None:
+            secure = [make_secure_address(url, server.secure_port) for url in plain]
+            urls = [*plain, *(secure[-1:] if own else secure)]
+        up = f"The page is up: {' or '.join(urls)}"
+        report(up)
+        announce_pairing(plain, app.extensions["pairing"], report)
+        with _keep_renewing(own, server) if own and server.secure_port is not None else nullcontext():
+            yield server, up
 
 
 def _make_tls_settings(
@@ -98,23 +92,20 @@ def _make_tls_settings(
 def _open_server(app: Flask, page: PageSettings, tls: TlsSettings | None, report: Callable[[str], None]) -> PageServer:
     """Open the server. If the https port is in use and the certificate is the table's own, open it without https.
 
-    Raises `UserError`, `CertificateError`.
+    Raises `UserError`, `PortInUseError`, `CertificateError`.
     """
     from web.security.server import PageServer, PortInUseError
 
     try:
         return PageServer(app, page.port, page.host, tls=tls)
     except PortInUseError as error:
-        sentence = _describe_port_in_use(error.port, page)
-        if tls is None or page.certificate or error.port != tls.port:
+        if tls is None or error.port != tls.port:
+            raise
+        sentence = f"Port {error.port} is in use. Choose another port with page.secure_port in the settings."
+        if page.certificate:
             raise UserError(sentence) from None
     report(f"No https: {sentence}")
     return _open_server(app, page, None, report)
-
-
-def _describe_port_in_use(port: int, page: PageSettings) -> str:
-    option = "--port" if port == page.port else "page.secure_port in the settings"
-    return f"Port {port} is in use. Choose another port with {option}."
 
 
 @contextmanager

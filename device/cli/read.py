@@ -49,15 +49,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read all photographs. If some could not be opened, raise `UserError` at the end."""
-    from engine.errors import UnknownTileSetError
     from engine.tiles import load_tile_set
     from vision.photo import PhotoError, load_photo
 
     corners = parse_corners(args.corners) if args.corners is not None else None
-    try:
-        tiles = load_tile_set(args.tiles)
-    except UnknownTileSetError as error:
-        raise UserError(str(error)) from None
+    tiles = load_tile_set(args.tiles)
     if tiles.by_hand_only:
         raise UserError(f"--tiles {tiles.name}: The camera cannot read {tiles.language} tiles yet.")
     reader = make_board_reader()

@@ -140,7 +140,7 @@ def replay_one_video(
 
     `turn_list` is a file with the passes and exchanges, which the video does not show.
     """
-    from device.capture.video_frames import VideoError, read_frames
+    from device.capture.video_frames import read_frames
     from device.session.turns.video_replay import TurnListError, format_time, parse_turn_list, replay_video
 
     try:
@@ -149,10 +149,7 @@ def replay_one_video(
         raise UserError(describe_unreadable_file(str(turn_list), error)) from None
     except (UnicodeDecodeError, TurnListError) as error:
         raise UserError(f"{turn_list}: {error}") from None
-    try:
-        result = replay_video(read_frames(video), reader, started, lexicon, entered)
-    except VideoError as error:
-        raise UserError(str(error)) from None
+    result = replay_video(read_frames(video), reader, started, lexicon, entered)
     sources = tuple(f"{video} {format_time(time)}" for time in result.times)
     problems = result.problems
     if not sources and not problems:

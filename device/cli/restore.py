@@ -27,7 +27,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Replace the store, and print which games the backup lacks."""
-    from device.storage.errors import StoreDamagedError, StoreError
+    from device.storage.errors import StoreDamagedError
     from device.storage.restore import restore_backup
 
     if not args.file.is_file():
@@ -36,8 +36,6 @@ def run(args: argparse.Namespace) -> int:
         done = restore_backup(args.file, find_games_folder(args) / "games.db")
     except StoreDamagedError:
         raise UserError(f"{args.file} is damaged or is no backup of Tilekeeper. Choose another backup.") from None
-    except StoreError as error:
-        raise UserError(str(error)) from None
     print(f"{done.count} {'game is' if done.count == 1 else 'games are'} restored from {args.file}")
     _print_kept_games(done)
     return 0

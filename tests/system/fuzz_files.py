@@ -33,7 +33,6 @@ from msgspec.structs import replace
 from PIL import Image
 
 from calibration.profile_file import ProfileFileError, load_examples
-from device.cli import UserError
 from device.cli.options import prepare_game
 from device.report.contents import ReportChoice, ReportSources, make_report
 from device.report.replay import replay_report
@@ -185,7 +184,7 @@ def try_values_of_settings(data: bytes, _: Path) -> str:
     """Build the first game from a settings file."""
     try:
         prepare_game(replace(parse_settings(data.decode("utf-8", "replace")).game, lexicon="none"))
-    except (SettingsError, UserError):
+    except TilekeeperError:
         return "settings refused"
     return "settings with a game"
 

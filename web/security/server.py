@@ -47,10 +47,10 @@ _SPARE_FILES = 256
 
 
 class PortInUseError(TilekeeperError, OSError):
-    """Error if the TCP port `port` is in use by another program."""
+    """Error if the TCP port `port` of the page is in use by another program."""
 
-    def __init__(self, error: OSError, port: int) -> None:
-        super().__init__(*error.args)
+    def __init__(self, port: int) -> None:
+        super().__init__(f"Port {port} is in use. Choose another port with --port.")
         self.port = port
 
 
@@ -199,7 +199,7 @@ def create_listening_socket(host: str, port: int) -> socket.socket:
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise PortInUseError(error, port) from error
+            raise PortInUseError(port) from error
         reason = str(error.strerror).partition(" (while")[0]  # Python adds the address to the reason of the system
         what = f"There can be no page at {host or 'all addresses'}, port {port} ({reason})."
         raise OSError(error.errno, f"{what} Choose another address or port.") from error

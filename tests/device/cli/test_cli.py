@@ -47,27 +47,6 @@ def test_a_mistake_is_one_line_and_status_2(
 
 
 @pytest.mark.parametrize(
-    ("message", "package"),
-    [
-        ("libGL.so.1: cannot open shared object file: No such file or directory", "libgl1"),
-        ("libgthread-2.0.so.0: cannot open shared object file: No such file or directory", "libglib2.0-0"),
-    ],
-)
-def test_a_library_that_the_system_lacks_is_named_with_its_package(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], message: str, package: str
-) -> None:
-    command(monkeypatch, failing(ImportError(message)))
-    assert main(["score"]) == 2
-    assert capsys.readouterr().err == (f"tilekeeper: {message}; on Debian and Ubuntu: sudo apt-get install {package}\n")
-
-
-def test_any_other_import_error_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    command(monkeypatch, failing(ImportError("No module named 'cv3'")))
-    with pytest.raises(ImportError):
-        main(["score"])
-
-
-@pytest.mark.parametrize(
     ("error", "said"),
     [
         (

@@ -20,6 +20,7 @@ from device.session.rule_choices import list_option_texts
 from device.settings import GameSettings
 from device.storage.lexicons import open_lexicon
 from engine.board import layout_names
+from engine.errors import TilekeeperError
 from engine.events import GameStarted
 from engine.rules import ChallengeRule
 
@@ -156,7 +157,7 @@ def test_help_lists_only_rules_that_can_be_chosen(text: str) -> None:
     ],
 )
 def test_choice_that_is_not_offered_is_refused_with_the_choices(words: tuple[str, ...], said: str) -> None:
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(TilekeeperError, match=said):
         prepare(*words)
 
 

@@ -16,6 +16,7 @@ from device.cli import UserError, main
 from device.cli import run as run_command
 from device.cli.appliance import Appliance
 from device.storage.store import GameStore
+from engine.errors import TilekeeperError
 from tests.support.ports import find_free_port
 from tests.support.programs import folder as folder
 from tests.support.programs import known_code as known_code
@@ -51,10 +52,10 @@ def test_service_starts_without_part_that_failed_three_times(
         return Appliance(settings, ReaderInOrder([]), starts=run_command.make_start_record())
 
     for _ in range(3):
-        with pytest.raises(UserError, match=r"nowhere\.txt"):
+        with pytest.raises(TilekeeperError, match=r"nowhere\.txt"):
             start()
     for _ in range(3):
-        with pytest.raises(UserError, match="Create it"):
+        with pytest.raises(TilekeeperError, match="Create it"):
             start().serve()
     appliance = start()
     with appliance.open_store() as store, appliance.open_session(store) as session:
@@ -107,7 +108,7 @@ def test_damaged_newest_game_is_named_and_another_one_begins(folder: Path) -> No
 def test_taken_port_is_reported_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(UserError, match=f"Port {port} is in use. Choose another port with --port"):
+        with pytest.raises(TilekeeperError, match=f"Port {port} is in use. Choose another port with --port"):
             serve(options(folder, port))
         assert main(["demo", "--port", str(port), "--once"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
@@ -125,9 +126,9 @@ def test_start_that_fails_at_the_address_of_the_page_stores_no_game(folder: Path
 def test_faults_of_camera_and_store_are_reported_in_one_line(folder: Path, tmp_path: Path) -> None:
     args = options(folder, find_free_port())
     args.camera = "folder:/nowhere/at/all"
-    with pytest.raises(UserError, match="Create it"):
+    with pytest.raises(TilekeeperError, match="Create it"):
         serve(args)
-    with GameStore(tmp_path / "data" / "games.db"), pytest.raises(UserError, match="in use by another Tilekeeper"):
+    with GameStore(tmp_path / "data" / "games.db"), pytest.raises(TilekeeperError, match="in use by another"):
         serve(options(folder, find_free_port()))
 
 
