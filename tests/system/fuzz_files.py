@@ -45,7 +45,7 @@ from device.storage.lexicons import read_lexicon
 from device.storage.recovery import open_store
 from device.storage.store import GameStore, StoredEvent, StoreError
 from device.storage.summary_cache import SummaryCache
-from engine.errors import RulesError
+from engine.errors import RulesError, TilekeeperError
 from engine.events import GameStarted, to_json
 from engine.gcg import build_record, parse_gcg, replay
 from engine.lexicon import LexiconError
