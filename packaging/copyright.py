@@ -19,14 +19,10 @@ LICENCES = (
     (r"^(MIT|MIT License|License :: OSI Approved :: MIT License)$", "Expat"),
     (r"^(BSD License|3-Clause BSD License|License :: OSI Approved :: BSD License)$", "BSD-3-Clause"),
     (r"^(Apache[ -]2\.0|License :: OSI Approved :: Apache Software License)$", "Apache-2.0"),
-    (r"^(SIL OFL 1\.1|License :: OSI Approved :: SIL Open Font License 1\.1 \(OFL-1\.1\))$", "OFL-1.1"),
     (r"^(MIT-\w+|BSD-\d-Clause)$", r"\1"),
 )
 """What metadata says, and Debian's name of it; the last row keeps names of SPDX."""
-TEXTS_ELSEWHERE = {
-    "Apache-2.0": "/usr/share/common-licenses/Apache-2.0",
-    "OFL-1.1": "the paragraph of font_manrope",
-}
+TEXTS_ELSEWHERE = {"Apache-2.0": "/usr/share/common-licenses/Apache-2.0"}
 WORD_LIST_HOLDERS = [
     "Sindre Sorhus <sindresorhus@gmail.com>",
     "2000-2011 Kevin Atkinson",
@@ -61,7 +57,7 @@ def name_licence(package: Distribution) -> str:
 def read_texts(package: Distribution) -> str:
     """Return the texts of the licences that a package brings. Raises `LicenceError`."""
     wanted = re.compile(
-        r"\.dist-info/licenses/.*|^[^/]+/(LICEN[CS]E|COPYING|NOTICE|ThirdPartyNotices)[^/]*$|/OFL\.txt$", re.IGNORECASE
+        r"\.dist-info/licenses/.*|^[^/]+/(LICEN[CS]E|COPYING|NOTICE|ThirdPartyNotices)[^/]*$", re.IGNORECASE
     )
     files = sorted(file for file in package.files or () if wanted.search(file.as_posix()) and file.suffix != ".py")
     texts = [file.locate().read_text(encoding="utf-8", errors="replace").strip() for file in files]
@@ -78,14 +74,19 @@ def format_paragraph(files: str, copyright_lines: list[str], licence: str, text:
     return "\n".join([f"Files: {files}", f"Copyright: {holders}", f"License: {licence}", *lines])
 
 
+def find_holders(text: str) -> list[str]:
+    """Return the copyright lines of a text, each once, 20 at most."""
+    found = re.findall(r"(?im)^(?:\W*|\w+ [\d.]+: )(copyright (?:\(c\)|©|\d|by ).*?)\W*$", text)
+    return list(dict.fromkeys(found))[:20]
+
+
 def describe_package(package: Distribution) -> str:
     """Return the paragraph of a bundled package."""
     text = read_texts(package)
-    found = re.findall(r"(?im)^\W*(copyright (?:\(c\)|©|\d|by ).*?)\W*$", text)
     tops = {file.parts[0] for file in package.files or () if file.parts[0] not in ("..", "__pycache__")}
     is_folder = {file.parts[0] for file in package.files or () if len(file.parts) > 1}
     files = "\n       ".join(f"{SITE}/{top}/*" if top in is_folder else f"{SITE}/{top}" for top in sorted(tops))
-    holders = list(dict.fromkeys(found))[:20] or [f"the authors of {package.metadata['Name']}"]
+    holders = find_holders(text) or [f"the authors of {package.metadata['Name']}"]
     return format_paragraph(files, holders, name_licence(package), text)
 
 
@@ -93,12 +94,14 @@ def write(site_packages: str) -> str:
     """Return the file. Raises `LicenceError`."""
     own = (ROOT / "LICENSE").read_text(encoding="utf-8")
     words = (ROOT / "engine/data/lexicon/NOTICE.txt").read_text(encoding="utf-8")
+    fonts = (ROOT / "vision/data/fonts/OFL.txt").read_text(encoding="utf-8")
     packages = sorted(distributions(path=[site_packages]), key=lambda package: package.metadata["Name"].lower())
     return "\n\n".join([
         HEAD,
         format_paragraph("*", ["the Tilekeeper maintainers"], "Expat", own),
         *(describe_package(package) for package in packages if package.metadata["Name"] != OWN),
         format_paragraph(f"{SITE}/engine/data/lexicon/*", WORD_LIST_HOLDERS, "Expat and SCOWL", words),
+        format_paragraph(f"{SITE}/vision/data/fonts/*", find_holders(fonts), "OFL-1.1", fonts),
     ]) + "\n"  # fmt: skip
 
 

@@ -1,12 +1,11 @@
 """Font files for tiles and boards, and rendering of letters to masks.
 
-The fonts of `packaged_fonts()` are part of Python packages, so the demo can use them on any machine. The training data
+The fonts of `packaged_fonts()` are part of this package, so the demo can use them on any machine. The training data
 has more fonts, from Debian and npm packages (`vision.training.font_list`).
 """
 
 from __future__ import annotations
 
-import importlib.util
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,19 +18,19 @@ from PIL import Image, ImageDraw, ImageFont
 
 Mask = npt.NDArray[np.uint8]
 
-PACKAGED_FONTS = {
-    "font_hanken_grotesk": (
-        "HankenGrotesk-Medium.otf",
-        "HankenGrotesk-SemiBold.otf",
-        "HankenGrotesk-Bold.otf",
-    ),
-    "font_manrope": ("Manrope-Medium.ttf", "Manrope-SemiBold.ttf", "Manrope-Bold.ttf"),
-    "font_source_sans_pro": (
-        "SourceSansPro-Regular.ttf",
-        "SourceSansPro-Semibold.ttf",
-        "SourceSansPro-Bold.ttf",
-    ),
-}
+_FONTS_FOLDER = Path(__file__).parents[1] / "data" / "fonts"
+_FONTS = (
+    "HankenGrotesk-Medium.otf",
+    "HankenGrotesk-SemiBold.otf",
+    "HankenGrotesk-Bold.otf",
+    "Manrope-Medium.ttf",
+    "Manrope-SemiBold.ttf",
+    "Manrope-Bold.ttf",
+    "SourceSansPro-Regular.ttf",
+    "SourceSansPro-Semibold.ttf",
+    "SourceSansPro-Bold.ttf",
+)
+"""Three weights of each family; their order decides which font a seeded random choice takes."""
 
 _SHAPING_CAP_PX = 96
 """Cap height, in px, at which letters are rendered before their shapes are varied."""
@@ -39,14 +38,8 @@ _ROUND_LETTERS = frozenset("CDGJOQSUОСЭФΘΟΦΩ")
 
 
 def packaged_fonts() -> tuple[Path, ...]:
-    """Return the font files from Python packages that are dependencies. Raises RuntimeError if a package is missing."""
-    paths = []
-    for package, files in PACKAGED_FONTS.items():
-        spec = importlib.util.find_spec(package)
-        if spec is None or spec.origin is None:
-            raise RuntimeError(f"the font package {package} is missing: pip install {package.replace('_', '-')}")
-        paths += [Path(spec.origin).parent / "files" / name for name in files]
-    return tuple(paths)
+    """Return the font files that are part of this package."""
+    return tuple(_FONTS_FOLDER / name for name in _FONTS)
 
 
 # For each training scene, some hundred fonts are checked for the letters of every alphabet and print.
