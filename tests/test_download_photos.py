@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from calibration.evaluation.labelled_photos import load_photo_shots
+from calibration.evaluation.rendered_tables import load_photo_shots
 from tests.support.download_photos import PhotoStatus, download_photos, main, photo_url
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from tests.support.photo_labels import PhotoCollection, Record, load_collections

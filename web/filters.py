@@ -1,6 +1,7 @@
 """Jinja filters: texts and values that templates derive from a snapshot of the game.
 
-The filters format numbers, times and names, and list the squares of the board and the rules of the game.
+The filters format numbers, times and names, and list the squares of the board, the rules of the game and its best
+plays.
 """
 
 from __future__ import annotations
@@ -23,21 +24,51 @@ from engine.board import SQUARES, column_of, join_square_names, row_of, square_n
 from engine.messages import key_of, values_of
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import PRESETS, STANDARD_RULES, ChallengeRule, Rules, UnplayedRule
+from engine.state import TURN_KINDS
 from engine.tiles import Tile
 from web.colours import OWN_BOARD
-from web.game_summary import summarise_players
 from web.i18n import Texts
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerSummary:
+    """Summary of one player: best valid play (None if there is none), bingos, points per turn, unplayed letters."""
+
+    player: int
+    best: TurnView | None
+    bingos: int
+    average: float
+    unplayed: str = ""
+
+
+def summarise_players(state: TableSnapshot) -> tuple[PlayerSummary, ...]:
+    """Return every player's summary, in seat order.
+
+    A withdrawn play counts as a turn without points. Unplayed letters and overtime do not count as turns.
+    """
+    return tuple(_summarise_player(state, player) for player in range(len(state.players)))
+
+
+def _summarise_player(state: TableSnapshot, player: int) -> PlayerSummary:
+    theirs = [turn for turn in state.turns if turn.player == player]
+    plays = [turn for turn in theirs if turn.kind == "play" and turn.stands]
+    turns = sum(turn.kind in TURN_KINDS for turn in theirs)
+    return PlayerSummary(
+        player,
+        max(plays, key=lambda turn: turn.score, default=None),
+        sum(turn.bonus > 0 for turn in plays),
+        sum(turn.score for turn in plays) / turns if turns else 0.0,
+        "".join(turn.word for turn in theirs if turn.kind == "endrack" and turn.score < 0),
+    )
+
 
 _MAX_CACHED_SQUARES = 4096
 """Largest number of squares in the cache, enough for hundreds of positions: a turn changes only a few squares."""
-
 _WRONG_PICTURE_KEYS = ("camera-none-new", "camera-none-left", "camera-picture")
 """Keys of the notices that report a folder without new pictures, or one unreadable picture. They are not faults of the
 camera: the next press takes the next picture."""
-
 _CLASSIC_COLOURS = "crossword-game"
 """The edition whose colours most boards have: 3W red, 2W pink, 3L dark blue, 2L light blue."""
-
 _SHORT_ANSWER_KEYS = ("answer-blank", "answer-exchange")
 
 

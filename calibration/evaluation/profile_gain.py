@@ -16,8 +16,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
-from calibration.evaluation.labelled_photos import load_photo_shots
-from calibration.evaluation.rendered_tables import RenderedTable, Shot
+from calibration.evaluation.rendered_tables import RenderedTable, Shot, load_photo_shots
 from calibration.profile import TableProfile
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
 from engine.tiles import load_tile_set

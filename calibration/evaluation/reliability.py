@@ -18,8 +18,7 @@ from typing import Final
 import cv2
 import numpy as np
 
-from calibration.evaluation.labelled_photos import load_photo_shots
-from calibration.evaluation.rendered_tables import Shot, list_scene_rows
+from calibration.evaluation.rendered_tables import Shot, list_scene_rows, load_photo_shots
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.tiles import load_tile_set
 from vision.recognition.reader import BoardReader

@@ -1,11 +1,12 @@
-"""Simulated tables for evaluation. All games at a table have the same board and tiles.
+"""Tables for evaluation: labelled photographs of a `manifest.json`, and simulated tables.
 
-The position of the camera is also roughly the same. The lighting, the exact position of the camera and the positions of
-the tiles on their squares differ from game to game.
+All games at a simulated table have the same board and tiles, and roughly the same position of the camera. The lighting,
+the exact position of the camera and the positions of the tiles on their squares differ from game to game.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +16,7 @@ import numpy as np
 from engine.reading import EMPTY
 from engine.tiles import load_tile_set
 from vision.geometry import Floats, Image
+from vision.photo import load_photo
 from vision.rendering.board_art import draw_board
 from vision.rendering.camera import look_at_board
 from vision.rendering.light import random_light
@@ -123,3 +125,18 @@ class RenderedTable:
 def list_scene_rows(scene: Scene) -> tuple[tuple[str, ...], ...]:
     """Return the true faces on the board of a rendered scene, 15 rows of 15; `.` for an empty square."""
     return tuple(tuple(symbol or EMPTY for symbol in row) for row in scene.labels)
+
+
+def load_photo_shots(folder: Path) -> Iterator[Shot]:
+    """Yield all labelled photographs below `folder`, sorted by manifest file, then game, then position in the game.
+
+    A manifest is a list of records with `id`, `photo` (path), `board` (15 strings: `.` empty, upper case a tile, lower
+    case or `?` a blank), `language`, `game` and `index`.
+    """
+    for manifest in sorted(folder.rglob("manifest.json")):
+        records = json.loads(manifest.read_text(encoding="utf-8"))
+        for record in sorted(records, key=lambda r: (str(r["game"]), r["index"] if r["index"] is not None else 0)):
+            rows = tuple(tuple("?" if c.islower() else c for c in row) for row in record["board"])
+            image = load_photo(manifest.parent / record["photo"]).image
+            table, game = manifest.parent.name, str(record["game"])
+            yield Shot(record["id"], table, game, image, None, rows, record["language"])

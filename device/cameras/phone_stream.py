@@ -1,6 +1,6 @@
 """A phone on a stand as the camera: its browser sends small pictures all the time, and a full one on request.
 
-The page `/camera` of the phone sends the pictures over https (`web.pages.phone_camera`).
+The page `/camera` of the phone sends the pictures over https (`web.pages.pictures`).
 """
 
 from __future__ import annotations

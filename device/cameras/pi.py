@@ -33,8 +33,8 @@ from device.cameras.base import (
     measure_brightness,
 )
 from device.catalogue import get_text
-from device.system.backoff import Backoff
 from device.system.closeable import Closeable
+from device.system.periodic import Backoff
 
 _log = logging.getLogger(__name__)
 

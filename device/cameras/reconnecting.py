@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from device.cameras.base import CLOSED_MESSAGE, AutoExposureCamera, Camera, CameraError, Frame
-from device.system.backoff import Backoff
+from device.system.periodic import Backoff
 
 CONNECT_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
 """Seconds before each attempt to open a camera that is not connected; the last value is repeated."""

@@ -22,8 +22,8 @@ from device.cameras.base import (
     Image,
     is_black,
 )
-from device.system.backoff import Backoff
 from device.system.closeable import Closeable
+from device.system.periodic import Backoff
 
 _SAMPLE_STEP_PX = 8
 """Distance of the pixels that are compared to find a repeated picture, in pixels."""

@@ -17,7 +17,7 @@ from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, is_black
 from device.capture.board_camera import BoardCamera
 from device.capture.motion import RestDetector, has_moved, make_thumbnail
 from device.capture.scene_reference import RestScene
-from device.system.backoff import Backoff
+from device.system.periodic import Backoff
 
 CHECK_INTERVAL_S = 0.2
 MOTION_CHECK_INTERVAL_S = 0.1

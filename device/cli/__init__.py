@@ -11,12 +11,39 @@ import argparse
 import errno
 import importlib
 import io
+import logging
 import os
 import sys
 from collections.abc import Sequence
 
-from device.cli.output import discard_output, open_missing_output
 from engine.errors import TilekeeperError
+
+_log = logging.getLogger(__name__)
+
+
+def print_line(text: str) -> None:
+    """Print a line at once.
+
+    After an error, such as a full disk or a closed pipe, the program goes on without output.
+    """
+    try:
+        print(text, flush=True)
+    except OSError as error:
+        _log.warning("standard output cannot be written (%s): the program goes on without it", error)
+        discard_output()
+
+
+def discard_output() -> None:
+    """Discard everything that is printed from now on, and what could not be printed before."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def open_missing_output() -> None:
+    """Discard what is printed if the program was started with a closed standard output (`>&-`) or error output."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8"))
+
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 """Number of BLAS threads, set before numpy is imported.
@@ -25,7 +52,6 @@ A second thread does not speed up calculations with small matrices, but uses pro
 """
 os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "2")
 """Number of threads of OpenCV: the other cores of a Raspberry Pi stay free for the page and the camera."""
-
 COMMANDS = (
     "read", "replay", "score", "demo", "run", "hall", "cameras", "export", "import", "backup", "restore", "bench",
     "doctor", "replay-report",

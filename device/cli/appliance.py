@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
 from flask import Flask
 from msgspec.structs import replace
 
@@ -17,10 +18,8 @@ from calibration.profile import TableProfile
 from device.cameras import AbsentCamera, open_reconnecting_camera
 from device.cameras.reconnecting import ReconnectingCamera
 from device.catalogue import get_text
-from device.cli import UserError
-from device.cli.changed_settings import find_outdated_game
+from device.cli import UserError, print_line
 from device.cli.doctor import describe_machine, find_program_version
-from device.cli.listeners import make_game_end_listener, make_refusal_listener
 from device.cli.options import (
     ensure_data_folder,
     find_own_lexicon,
@@ -28,25 +27,27 @@ from device.cli.options import (
     make_lexicon_finder,
     prepare_game,
 )
-from device.cli.output import print_line
 from device.cli.page import announce_wifi, check_page_address, find_page_addresses, open_page
 from device.panel.open_panel import open_panel
+from device.panel.outputs import PanelView
 from device.panel.panel import Panel, PanelActions
 from device.report.log_file import keep_log, read_log
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.games import PlayAgain, ResumeGame, StartGame
 from device.session.messages import CommandRefusedError, Notice, Trouble, format_sentence
-from device.session.snapshot import Phase
+from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import SessionConfig, TableSession
-from device.settings import PanelSettings, Settings, TableSettings
+from device.settings import GameSettings, PanelSettings, Settings, TableSettings
 from device.settings_checks import find_unusable_setting
 from device.settings_editor import SettingsEditor, SettingsFile
 from device.storage.backups import BACKUP_FOLDER, BackupTask
+from device.storage.errors import log_store_errors
 from device.storage.fallback import FallbackStore
 from device.storage.lexicons import NO_LEXICON, find_cache_folder
+from device.storage.notes import load_note
 from device.storage.recovery import open_store
 from device.storage.shown_pictures import StoredPictureRecord
-from device.storage.store import GameStore
+from device.storage.store import TABLE_NOTES, GameStore
 from device.system.hotspot import Hotspot, HotspotError, read_hotspot
 from device.system.new_version import find_newer_version
 from device.system.periodic import PeriodicTask
@@ -60,15 +61,67 @@ from vision.recognition.reader import PhotoReader
 from web import create_app
 from web.host_info import HostInfo
 from web.pages.settings import SettingsAccess
-from web.security.pairing import Pairing
-from web.security.pairing_file import FILE_NAME
+from web.security.pairing import FILE_NAME, Pairing
 
 if TYPE_CHECKING:
     from device.hall.publishing.publisher import HallPublisher
     from device.panel.pairing_display import PairingDetails
 
-NO_CAMERA_MESSAGE = get_text("camera-left-out")
+NOTE_NAME = "game-settings"
 
+
+class _SettingsNote(msgspec.Struct, frozen=True):
+    """The `[game]` settings of the last start, and the number of the newest game when they were changed."""
+
+    settings: GameSettings = GameSettings()
+    newest_game: int = 0
+
+
+def find_outdated_game(store: GameStore, settings: GameSettings) -> int:
+    """Return the number of the newest game if it was started before `[game]` was changed to `settings`, otherwise 0.
+
+    Changed settings are noted in the store. If there is no note yet, all games are assumed to have been started with
+    the default settings. Imported games do not count.
+    """
+    with log_store_errors("changes of the settings of [game] are not noticed"):
+        newest = next((game.id for game in store.list_games() if not game.imported), 0)
+        warning = "the settings of the last start are not known"
+        note = load_note(store, TABLE_NOTES, NOTE_NAME, _SettingsNote, warning) or _SettingsNote()
+        if note.settings != settings:
+            note = _SettingsNote(settings, newest)
+            store.save_note(TABLE_NOTES, NOTE_NAME, msgspec.json.encode(note).decode())
+        return newest if newest <= note.newest_game else 0
+    return 0
+
+
+def make_game_end_listener(session: TableSession, notify_end: Callable[[], None]) -> Callable[[TableSnapshot], None]:
+    """Return a listener that calls `notify_end` when a game has ended or another game has begun."""
+    last = session.state
+
+    def compare(state: TableSnapshot) -> None:
+        nonlocal last
+        has_ended = state.phase is Phase.ENDED and last.phase is not Phase.ENDED
+        if has_ended or state.game != last.game:
+            notify_end()
+        last = state
+
+    return compare
+
+
+def make_refusal_listener(session: TableSession) -> Callable[[PanelView], None]:
+    """Return a listener for the panel: if a press is refused, it shows the reason on the page."""
+    last = ""
+
+    def show_refusal(view: PanelView) -> None:
+        nonlocal last
+        if view.message and view.message != last:
+            session.notify(Notice(view.message))
+        last = view.message
+
+    return show_refusal
+
+
+NO_CAMERA_MESSAGE = get_text("camera-left-out")
 LEXICON_FOLDER = "lexicons"
 """Folder of the uploaded word lists in the data folder."""
 TEMPLATE_FOLDER = "templates"

@@ -12,9 +12,8 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from device.cli import UserError
+from device.cli import UserError, print_line
 from device.cli.options import ensure_data_folder, make_profiled_reader
-from device.cli.output import print_line
 from device.cli.page import announce_pairing, find_page_addresses
 from device.settings import find_user_folder
 

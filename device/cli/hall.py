@@ -16,9 +16,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from device.cli import UserError, describe_unreadable_file
+from device.cli import UserError, describe_unreadable_file, print_line
 from device.cli.options import ensure_data_folder
-from device.cli.output import print_line
 from device.cli.page import announce_pairing, find_page_addresses
 from engine.limits import MAX_PORT
 
@@ -91,8 +90,7 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     from device.hall.receiving.key_file import open_key
     from device.hall.receiving.receiver import HallReceiver
     from web.hall.app import create_hall_app
-    from web.security.pairing import Pairing
-    from web.security.pairing_file import FILE_NAME
+    from web.security.pairing import FILE_NAME, Pairing
     from web.security.server import PageServer
 
     folder = None if args.demo else ensure_data_folder(args.data)

@@ -10,9 +10,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from device.cli import describe_unreadable_file
+from device.cli import describe_unreadable_file, print_line
 from device.cli.options import add_data_options, find_games_folder
-from device.cli.output import print_line
 
 if TYPE_CHECKING:
     from device.storage.store import GameStore

@@ -10,9 +10,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from device.storage.errors import StoreError
-from device.system.backoff import Backoff
 from device.system.closeable import Closeable
-from device.system.periodic import PeriodicTask
+from device.system.periodic import Backoff, PeriodicTask
 
 _log = logging.getLogger(__name__)
 

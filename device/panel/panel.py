@@ -23,6 +23,7 @@ from device.panel.button_commands import (
     ButtonResponse,
     DelayedPress,
     OpenPairing,
+    RecentChanges,
     Refusal,
     choose_response,
 )
@@ -38,7 +39,6 @@ from device.panel.lights import (
     find_status,
 )
 from device.panel.outputs import PanelOutputs, PanelView
-from device.panel.recent_changes import RecentChanges
 from device.session.commands.base import TableCommand
 from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError

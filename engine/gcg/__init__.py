@@ -9,10 +9,9 @@
 
 from engine.gcg.export import build_record
 from engine.gcg.reader import parse_gcg
-from engine.gcg.record import Entry, Player, Pragma, Problem, Rack, Record
+from engine.gcg.record import Entry, Player, Pragma, Problem, Rack, Record, format_gcg, make_nickname
 from engine.gcg.replay import Replay, ReplayedEvent, replay
 from engine.gcg.to_game import build_game
-from engine.gcg.writer import format_gcg, make_nickname
 from engine.state import TurnKind
 
 __all__ = [

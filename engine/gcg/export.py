@@ -15,9 +15,8 @@ from engine.game import Game
 from engine.gcg.changes import TileChange, format_change, format_rearranged, has_marks
 from engine.gcg.edition import STANDARD_LAYOUT_NAME, TILE_SET_BY_DISTRIBUTION, bracket_tiles, describe_variants
 from engine.gcg.reader import parse_gcg
-from engine.gcg.record import Entry, Player, Pragma, Record
+from engine.gcg.record import Entry, Player, Pragma, Record, make_nickname
 from engine.gcg.replay import MIN_SCORES_GAINED
-from engine.gcg.writer import make_nickname
 from engine.lexicon import WordList
 from engine.messages import make_message
 from engine.plays import Play

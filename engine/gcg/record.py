@@ -1,4 +1,7 @@
-"""The content of a GCG file as values: players, events in the order of the file, pragmas and problems."""
+"""The content of a GCG file as values: players, events in the order of the file, pragmas and problems.
+
+`format_gcg` writes it so that Quackle, Macondo and Tilekeeper can read it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,6 @@ from engine.state import TurnKind
 
 UNKNOWN_RACK = "UNKNOWN"
 """The text for an unknown rack in a GCG file."""
-
 _UNREAD_LINE_KEYS = frozenset({"gcg-form", "gcg-names-none", "gcg-neither"})
 _POSITION = re.compile(r"[A-Za-z]\d{1,3}\Z|\d{1,3}[A-Za-z]\Z")
 _SCORE = re.compile(r"([+-]*)(\d{1,6})\Z")  # at most 6 digits, because `int` raises for more than 4300 digits
@@ -210,3 +212,40 @@ def _parse_score(text: str) -> int:
     if not match:
         raise NotationError(make_message("gcg-score", "{0} is not a score.", quote_text(text)))
     return -int(match[2]) if "-" in match[1] else int(match[2])
+
+
+_LINE_BREAK = re.compile(r"[\r\n]+")  # in a name or a title
+
+
+def format_gcg(record: Record) -> str:
+    """Return the text of the GCG file for a record. Save the text as UTF-8, the encoding declared in its first line.
+
+    >>> from engine.gcg.reader import parse_gcg
+    >>> print(format_gcg(parse_gcg("#player1 A Ann\\n#player2 B Bob\\n>A: HORN 8F HORN +14 14")), end="")
+    #character-encoding UTF-8
+    #player1 A Ann
+    #player2 B Bob
+    >A: HORN 8F HORN +14 14
+    """
+    lines = ["#character-encoding UTF-8"]
+    for number, player in enumerate(record.players, start=1):
+        lines.append(f"#player{number} {make_nickname(player.nick)} {player.name}")
+    late = [pragma for pragma in record.pragmas if pragma.name == "incomplete"]
+    lines += [_format_pragma(pragma) for pragma in record.pragmas if pragma not in late]
+    for entry in record.entries:
+        lines.append(f">{make_nickname(record.players[entry.player].nick)}: {entry.to_gcg()}")
+        if entry.note:
+            first, *rest = entry.note.split("\n")
+            lines += [f"#note {first}", *(f"#note {line}" if line.startswith(("#", ">")) else line for line in rest)]
+    lines += [_format_pragma(pragma) for pragma in late]
+    lines += [f"#rack{rack.player + 1} {rack.tiles}" for rack in record.racks]
+    return "\n".join(_LINE_BREAK.sub(" ", line).rstrip() for line in lines) + "\n"
+
+
+def make_nickname(name: str) -> str:
+    """Return a nickname for event lines: the name without spaces and colons."""
+    return "_".join(name.replace(":", " ").split()) or "_"
+
+
+def _format_pragma(pragma: Pragma) -> str:
+    return f"#{pragma.name} {pragma.text}"

@@ -27,9 +27,8 @@ from engine.game import Game
 from engine.gcg.changes import parse_changes, parse_rearranged
 from engine.gcg.edition import bracket_tiles, find_variants
 from engine.gcg.export import END_NOTE, build_record
-from engine.gcg.record import Entry, Record
+from engine.gcg.record import Entry, Record, format_gcg
 from engine.gcg.replay import ReplayedEvent, are_letters_lost, replay
-from engine.gcg.writer import format_gcg
 from engine.limits import MAX_GCG_EVENTS
 from engine.messages import join_messages, make_message
 from engine.rules import ChallengeRule, Rules, UnplayedRule

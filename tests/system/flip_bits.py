@@ -28,8 +28,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from device.hall.messages import make_log_message
+from device.hall.receiving.pairings import Result
 from device.hall.receiving.receiver import HallReceiver
-from device.hall.receiving.results import Result
 from device.settings import HallSettings
 from device.storage.game_log import replay_log
 from device.storage.lexicons import read_lexicon

@@ -32,7 +32,7 @@ from typing import Any
 from msgspec.structs import replace
 from PIL import Image
 
-from calibration.profile_file import ProfileFileError, load_examples
+from calibration.profile import ProfileFileError, load_examples
 from device.cli.options import prepare_game
 from device.report.contents import ReportChoice, ReportSources, make_report
 from device.report.replay import replay_report
@@ -56,8 +56,7 @@ from tests.support.text_table import TextTable
 from tests.system.flip_bits import GCG_FILES, make_store
 from tests.web.conftest import pair, token
 from vision.photo import PhotoError, load_photo
-from web.security.pairing import Pairing
-from web.security.pairing_file import FILE_NAME
+from web.security.pairing import FILE_NAME, Pairing
 
 MAX_CPU_S = 5.0
 TOKENS = (

@@ -26,7 +26,7 @@ from pathlib import Path
 
 from device.hall import broker_task
 from device.hall.publishing.publisher import HallPublisher
-from device.hall.receiving.played_game import replay_game
+from device.hall.receiving.hall_state import replay_game
 from device.hall.receiving.received_games import ReceivedGame
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo

@@ -28,7 +28,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.evaluation.labelled_photos import load_photo_shots
+from calibration.evaluation.rendered_tables import load_photo_shots
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, SquareReading
 from engine.tiles import load_tile_set
 from vision.geometry import square_side

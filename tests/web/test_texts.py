@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import web.i18n
-from calibration.profile_file import ProfileFileError, load_examples
+from calibration.profile import ProfileFileError, load_examples
 from device.cameras import open_camera
 from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, CameraError
 from device.session.commands.games import StartGame

@@ -16,7 +16,7 @@ from werkzeug.exceptions import HTTPException
 from device.session.table_session import TableSession
 from device.storage.store import StoreError
 from engine.errors import TilekeeperError
-from web.api.devices import DeviceOperations
+from web.api.devices import DeviceOperations, Tokens
 from web.api.games import ArchiveOperations
 from web.api.live_game import LiveGameOperations
 from web.api.operations import (
@@ -31,10 +31,9 @@ from web.api.operations import (
     register_routes,
 )
 from web.api.reports import ReportOperations
-from web.api.tokens import Tokens
 from web.game_archive import GameArchive, GameInProgressError, GameNotFoundError, ImportFileError
 from web.live import LiveUpdates
-from web.problem_reports import ProblemReports
+from web.pages.reports import ProblemReports
 from web.security.csrf import is_cross_site
 
 __all__ = ["PREFIX", "Tokens", "list_operations", "make_problem_response", "register_api"]

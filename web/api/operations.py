@@ -18,7 +18,7 @@ from flask import Blueprint, Response, request
 from engine.errors import TilekeeperError
 from web.api.schemas import Question
 from web.command_requests import RequestError, decode_json
-from web.security.pairing_file import PairedClient
+from web.security.pairing import PairedClient
 
 PREFIX = "/api/v1"
 """Common prefix of the paths of all operations."""

@@ -13,9 +13,8 @@ from device.report.contents import ReportChoice
 from engine.limits import MAX_REPORT_TURNS
 from web.api.operations import ApiError, Media, Operation, make_operation
 from web.game_archive import GameArchive
-from web.pages.reports import send_report
-from web.problem_reports import ProblemReports
-from web.security.pairing_file import PairedClient
+from web.pages.reports import ProblemReports, send_report
+from web.security.pairing import PairedClient
 
 REPORT = Media("application/zip", "The report: version, findings, log, events and pictures of a game.")
 

@@ -12,9 +12,9 @@ from flask.typing import ResponseReturnValue
 
 from device.hall.director import DirectorCommand, OfferPairing, SetTableName, StartClock, is_sound_command
 from device.hall.receiving.hall_state import HallState
-from device.hall.receiving.matching import match_games
 from device.hall.receiving.pairings import (
     PairingsError,
+    Result,
     format_csv,
     format_pairings,
     make_pair_key,
@@ -22,7 +22,7 @@ from device.hall.receiving.pairings import (
     parse_pairings,
 )
 from device.hall.receiving.received_games import ReceivedGames
-from device.hall.receiving.results import Result
+from device.hall.receiving.standings import match_games
 from device.player_names import is_player_name, normalize_name
 from device.session.snapshot import Phase
 from device.storage.checksums import compute_checksum

@@ -9,10 +9,8 @@ from itertools import groupby
 from flask import Response
 
 from device.hall.receiving.hall_state import HallState
-from device.hall.receiving.matching import find_uncounted, match_results
-from device.hall.receiving.pairings import Pairing
-from device.hall.receiving.results import Result
-from device.hall.receiving.standings import compute_standings
+from device.hall.receiving.pairings import Pairing, Result
+from device.hall.receiving.standings import compute_standings, find_uncounted, match_results
 from web.hall.view import HallView
 from web.i18n import Texts
 

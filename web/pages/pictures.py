@@ -1,4 +1,8 @@
-"""Route that receives the picture of a turn from a paired phone (setting `camera.source = "phone"`)."""
+"""Pictures from paired phones.
+
+With `camera.source = "phone"`, a phone takes the picture of each turn. With `phone-stream`, a phone on a stand above
+the board is the camera.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +10,12 @@ import threading
 from contextlib import closing
 from dataclasses import dataclass, field
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Flask, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
 from device.cameras import Image
+from device.cameras.phone_stream import PhoneInUseError, PhoneStreamCamera, StreamEndedError
 from device.catalogue import get_text
 from device.player_names import is_displayable
 from device.session.commands.base import TableCommand
@@ -20,12 +25,13 @@ from device.session.messages import CommandRefusedError, format_sentence
 from device.session.snapshot import Moment
 from device.session.table_session import TableSession
 from vision.photo import PhotoError, decode_photo
+from web.host_info import HostInfo
 from web.i18n import texts
 from web.pages.actions import explain_refusal
-from web.pages.pairing import find_seat
-from web.responses import accept, refuse
-from web.security.csrf import PICTURE_PATH
-from web.security.pairing import Pairing
+from web.pages.pairing import CAMERA_PATH, find_seat, find_secure_link
+from web.responses import accept, refuse, render_page, require_pairing
+from web.security.csrf import CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH, PICTURE_PATH
+from web.security.pairing import Pairing, find_current_client
 
 READ_TIMEOUT_S = 30.0
 """Longest wait for the decoding of a picture, and then for its reading, in seconds.
@@ -99,3 +105,86 @@ class Pictures:
 def _clean_name(name: str) -> str:
     """Return the displayable part of a file name from a phone, for messages."""
     return "".join(filter(is_displayable, name))[:MAX_NAME_CHARS] or "?"
+
+
+REPLACED_STATUS = 410
+"""HTTP status for a picture from a phone after another phone has become the camera."""
+
+
+def register_phone_camera(app: Flask, camera: PhoneStreamCamera | None, pairing: Pairing, host: HostInfo) -> None:
+    """Add the routes `/camera` and below, which require a paired phone. Do nothing if `camera` is None.
+
+    `start` returns the id of a stream. The other requests contain it in their address: `preview` and `still` have a
+    JPEG picture as their body, and `stop` ends the stream.
+    """
+    app.jinja_env.globals["has_phone_stream"] = camera is not None
+    if camera is None:
+        return
+    routes = Blueprint("phone_camera", __name__, url_prefix=CAMERA_PATH)
+    require_pairing(routes, pairing)
+    routes.register_error_handler(StreamEndedError, _refuse_picture)
+    pages = PhoneCameraPages(camera, pairing, host)
+    routes.get("")(pages.show)
+    routes.post("/start")(pages.start)
+    routes.post(CAMERA_PREVIEW_PATH.removeprefix(CAMERA_PATH))(pages.receive_preview)
+    routes.post(CAMERA_STILL_PATH.removeprefix(CAMERA_PATH))(pages.receive_still)
+    routes.post("/stop")(pages.stop)
+    app.register_blueprint(routes)
+
+
+@dataclass(frozen=True)
+class PhoneCameraPages:
+    """The view functions for the phone that is the camera."""
+
+    camera: PhoneStreamCamera
+    pairing: Pairing
+    host: HostInfo
+
+    def show(self) -> Response:
+        """Return the page whose script sends the pictures of the phone's camera."""
+        return render_page("camera.html", link=find_secure_link(self.pairing, self.host, CAMERA_PATH))
+
+    def start(self) -> ResponseReturnValue:
+        """Make this phone the camera.
+
+        If another phone is the camera, refuse the request unless the form has the field `takes_over`.
+        """
+        client = find_current_client(self.pairing)
+        assert client is not None  # only paired phones reach this route
+        try:
+            stream = self.camera.start(client.id, client.device, takes_over=bool(request.form.get("takes_over")))
+        except PhoneInUseError as error:
+            return refuse(texts()("phone_camera.in_use", device=error.device))
+        return jsonify({"stream": stream})
+
+    def receive_preview(self) -> ResponseReturnValue:
+        """Keep a small picture of the phone's camera.
+
+        The response is JSON with the number of the full picture that the phone should send next, or null.
+        """
+        return jsonify({"still": self.camera.receive_preview(_read_stream(), request.get_data())})
+
+    def receive_still(self) -> ResponseReturnValue:
+        """Keep the full picture with the number in the query."""
+        self.camera.receive_still(_read_stream(), request.args.get("number", 0, type=int), request.get_data())
+        return Response(status=204)
+
+    def stop(self) -> ResponseReturnValue:
+        """End the stream, because the page of the phone was hidden or closed."""
+        self.camera.stop(_read_stream())
+        return Response(status=204)
+
+
+def _read_stream() -> str:
+    return request.args.get("stream", "")
+
+
+def _refuse_picture(error: StreamEndedError) -> Response:
+    """Return the refusal of a picture whose stream has ended.
+
+    If another phone is the camera now, the refusal contains the name of that phone. Otherwise the status of the refusal
+    (409) makes the page start a new stream.
+    """
+    if error.device:
+        return refuse(texts()("phone_camera.replaced", device=error.device), REPLACED_STATUS)
+    return refuse(texts()("phone_camera.lost"))

@@ -1,4 +1,4 @@
-"""Pages for stored games: list, replay, records and downloads; for paired phones also import and deletion."""
+"""Pages for stored games: list, replay, records, downloads, stored data; for paired phones also import and deletion."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ from web.game_archive import (
     GameNotFoundError,
     ImportFileError,
     PlayersMetError,
+    to_local_date,
 )
+from web.host_info import HostInfo
 from web.i18n import texts
-from web.responses import refuse, render_page, send_file, send_picture
+from web.responses import refuse, render_page, require_admin, require_pairing, send_file, send_picture
 from web.score_chart import build_score_charts
 from web.security.pairing import Pairing, find_current_client
 
@@ -220,3 +222,56 @@ def _put_player_first(name: str, pair: HeadToHead) -> HeadToHead:
     if pair.names[0] == name:
         return pair
     return HeadToHead(pair.names[::-1], pair.games, pair.ahead[::-1], pair.points[::-1])
+
+
+BYTES_PER_MB = 2**20
+
+
+def create_data_blueprint(archive: GameArchive, pairing: Pairing, host: HostInfo) -> Blueprint:
+    """Return the routes `/data` and `/data/pictures/delete`, which require a paired phone."""
+    routes = Blueprint("data", __name__, url_prefix="/data")
+    require_pairing(routes, pairing)
+    pages = StoredDataPages(archive, pairing, host)
+    routes.get("")(pages.show)
+    routes.get("/pictures/delete")(pages.confirm_delete)
+    routes.post("/pictures/delete")(pages.delete)
+    return routes
+
+
+@dataclass(frozen=True)
+class StoredDataPages:
+    """The view functions for stored data. Only the admin may delete pictures."""
+
+    archive: GameArchive
+    pairing: Pairing
+    host: HostInfo
+
+    def show(self) -> Response:
+        """Return the page that lists what is stored, for how long, and how to delete it."""
+        pictures, limits = self.archive.store.summarise_pictures(), self.archive.store.picture_limits
+        client = find_current_client(self.pairing)
+        return render_page(
+            "data/stored.html",
+            games=len(self.archive.find_games()),
+            players=len(self.archive.store.list_players()),
+            pictures=pictures,
+            oldest=to_local_date(pictures.oldest),
+            limit_mb=limits.max_bytes // BYTES_PER_MB,
+            limit_days=limits.max_age_days,
+            phones=len(self.pairing.clients),
+            folder=self.host.data_folder,
+            admin=client is not None and client.admin,
+        )
+
+    def confirm_delete(self) -> ResponseReturnValue:
+        """Return the form to confirm the deletion of all pictures."""
+        return require_admin(self.pairing) or render_page(
+            "data/delete_pictures.html", pictures=self.archive.store.summarise_pictures()
+        )
+
+    def delete(self) -> ResponseReturnValue:
+        """Delete all pictures and redirect to the page of stored data."""
+        if refusal := require_admin(self.pairing):
+            return refusal
+        self.archive.store.delete_pictures()
+        return redirect("/data", code=303)

@@ -1,4 +1,4 @@
-"""Protection against requests from other sites: security headers, CSRF tokens, body size limits."""
+"""Protection against requests from other sites: security headers, cookies, CSRF tokens, body sizes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import hmac
 import secrets
 from urllib.parse import urlsplit
 
-from flask import Flask, Response, request, session
+from flask import Flask, Request, Response, request, session
+from flask import request as current_request
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
+from itsdangerous import BadSignature, URLSafeSerializer
 
 from engine.limits import MAX_BODY_BYTES, MAX_LEXICON_BYTES, MAX_PREVIEW_BYTES, MAX_UPLOADED_PHOTO_BYTES
 from web.game_archive import MAX_IMPORT_BYTES
@@ -19,7 +22,7 @@ PAIR_PATH = "/pair"
 PICTURE_PATH = "/actions/picture"
 """Path that accepts the picture of a turn (`web.pages.pictures`)."""
 CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH = "/camera/preview", "/camera/still"
-"""Paths that accept the pictures of a phone on a stand (`web.pages.phone_camera`)."""
+"""Paths that accept the pictures of a phone on a stand (`web.pages.pictures`)."""
 LEXICON_PATH = "/settings/lexicon"
 """Path that accepts an uploaded word list (`web.pages.settings`)."""
 MAX_BODY_BYTES_BY_PATH = {
@@ -31,7 +34,6 @@ MAX_BODY_BYTES_BY_PATH = {
     CAMERA_STILL_PATH: MAX_UPLOADED_PHOTO_BYTES,
 }
 """Largest request body in bytes, by path, for the paths that accept files. `web.security.limits` enforces it."""
-
 _TOKEN_KEY = "csrf"
 _SECURITY_HEADERS = {
     "Content-Security-Policy": (
@@ -103,3 +105,64 @@ def _set_headers(response: Response) -> Response:
     for name, value in _SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
     return response
+
+
+_SALT = "tilekeeper session"
+MAX_AGE_S = 400 * 24 * 3600
+"""`Max-Age` of the cookie in seconds: the largest value that browsers allow (RFC 6265bis, 5.5)."""
+
+
+class DatelessCookieSessionInterface(SecureCookieSessionInterface):
+    """Flask session in a signed cookie without a date, with different names for http and https.
+
+    The https cookie is never sent over http, and its `__Host-` prefix binds it to this host (RFC 6265bis, 4.1.3.2). A
+    cookie is valid until its device is unpaired: neither the signature nor `Max-Age` depends on the clock of this
+    machine.
+
+    `name` is the name of the cookie. Browsers send a cookie to all ports of a machine, so a table and a hall on one
+    machine need different names.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        """Return the session from the cookie, or an empty session if the cookie is missing or has a wrong signature."""
+        value = request.cookies.get(self._make_cookie_name(request))
+        if not value:
+            return self.session_class()
+        try:
+            return self.session_class(_make_serializer(app).loads(value))
+        except (BadSignature, ValueError, TypeError):
+            return self.session_class()
+
+    def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
+        """Set the session cookie in the response if the session was changed."""
+        if session.accessed:
+            response.vary.add("Cookie")
+        if not session.modified or not session:
+            return
+        response.set_cookie(
+            self._make_cookie_name(current_request),
+            str(_make_serializer(app).dumps(dict(session))),
+            max_age=MAX_AGE_S if session.permanent else None,
+            secure=current_request.is_secure,
+            httponly=True,
+            samesite="Strict",
+        )
+        response.headers.setlist(
+            "Set-Cookie",
+            [_remove_date(cookie) for cookie in response.headers.getlist("Set-Cookie")],
+        )
+
+    def _make_cookie_name(self, request: Request) -> str:
+        return f"__Host-{self._name}" if request.is_secure else self._name
+
+
+def _make_serializer(app: Flask) -> URLSafeSerializer:
+    return URLSafeSerializer(app.config["SECRET_KEY"], salt=_SALT)
+
+
+def _remove_date(cookie: str) -> str:
+    """Return a Set-Cookie header without `Expires`, which Werkzeug adds to `Max-Age` for old browsers."""
+    return "; ".join(part for part in cookie.split("; ") if not part.startswith("Expires="))

@@ -2,43 +2,192 @@
 
 There are five ways to pair, and all of them require access to the table:
 
-- the six-digit code, limited by `web.security.rate_limit`;
+- the six-digit code, limited by `PairingRateLimiter`;
 - the secret in the QR code, which is too long to guess and needs no rate limit;
 - a link with a one-time token, for the user who started the program;
 - a press on the panel, which allows one device to pair;
 - the table's own Wi-Fi, on which the very first phone needs no code.
 
 A phone is identified by a random id in a signed cookie, a program by a random id in a signed token. The devices and the
-signing key are stored in a file (`web.security.pairing_file`). Code and secret change at each start, after many wrong
+signing key are stored in a file. Code and secret change at each start, after many wrong
 codes, and after a device was unpaired. The first paired device is the admin, which may unpair other devices.
 """
 
 from __future__ import annotations
 
 import hmac
+import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import msgspec
 from flask import request, session
 
 from device.catalogue import get_text
 from device.player_names import clean_name
-from device.storage.files import may_exist
+from device.storage.checksums import compute_checksum
+from device.storage.files import may_exist, read_small_file, write_file
+from device.storage.stored_game import MAX_TIME_S
 from engine.errors import TilekeeperError
 from engine.limits import MAX_PAIRED_CLIENTS
-from web.security.pairing_file import (
-    PairedClient,
-    PairingData,
-    load_pairing_data,
-    make_pairing_data,
-    save_pairing_data,
-)
-from web.security.rate_limit import PairingRateLimiter
+from web.security.listener import make_client_key
+
+FILE_NAME = "pairing.json"
+"""Name of the file in the data folder. Only the program's own user may read it (mode 0600)."""
+KEY_BYTES = 32
+_MAX_FILE_BYTES = 256 * 1024
+_CHECKSUM_MARK = b',"checksum":"'
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class PairedClient:
+    """A paired device: id, description (`iPhone`), time of pairing (Unix time), admin flag, and the player's name.
+
+    `player` is empty if the device belongs to no player. It is a name and not a seat, so that the device has the right
+    seat in later games, and none in games without this player.
+    """
+
+    id: str
+    device: str
+    since: float
+    admin: bool
+    player: str = ""
+
+    def find_seat(self, players: Sequence[str]) -> int | None:
+        """Return the seat of the device's player; None if the player is not among `players` (in seat order)."""
+        return players.index(self.player) if self.player and self.player in players else None
+
+
+class PairingData(msgspec.Struct, frozen=True):
+    """Content of the file: signing key for cookies and tokens (hexadecimal), and the devices in order of pairing."""
+
+    key: str
+    clients: tuple[PairedClient, ...] = ()
+
+
+def make_pairing_data() -> PairingData:
+    """Return pairing data with a new signing key and without devices."""
+    return PairingData(secrets.token_hex(KEY_BYTES))
+
+
+def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
+    """Return the content of the file, and True unless the file is damaged.
+
+    The content of a missing file is a new signing key without devices, and so is that of a file that cannot be read,
+    which is renamed to `*.damaged`. If only the checksum is wrong, the content is what can be read.
+    """
+    try:
+        content = read_small_file(path, _MAX_FILE_BYTES)
+        data = msgspec.json.decode(content, type=PairingData)
+        if len(bytes.fromhex(data.key)) != KEY_BYTES or not all(0 <= c.since < MAX_TIME_S for c in data.clients):
+            raise ValueError("no key, or an impossible time")
+    except FileNotFoundError:
+        return make_pairing_data(), True
+    except (OSError, ValueError) as error:  # exceptions of msgspec are subclasses of ValueError
+        _log.warning("%s cannot be read (%s): all devices must be paired again", path, error)
+        with suppress(OSError):
+            path.replace(path.with_name(f"{path.name}.damaged"))
+        return make_pairing_data(), False
+    body, mark, _ = content.rpartition(_CHECKSUM_MARK)  # files of earlier releases have no checksum
+    return data, not mark or content == _add_checksum(body + b"}")
+
+
+def _add_checksum(body: bytes) -> bytes:
+    """Return a JSON object with a checksum of its bytes as a further field."""
+    return body.removesuffix(b"}") + _CHECKSUM_MARK + compute_checksum(body).encode() + b'"}'
+
+
+def save_pairing_data(path: Path, data: PairingData) -> str:
+    """Write the file atomically. Return the reason if writing fails, otherwise an empty string."""
+    try:
+        write_file(path, _add_checksum(msgspec.json.encode(data)), mode=0o600)
+    except OSError as error:
+        _log.warning("%s cannot be written (%s): devices stay paired until the program ends", path, error)
+        return error.strerror or str(error)
+    return ""
+
+
+MAX_TRIES_PER_CLIENT = 5
+"""Number of consecutive wrong codes after which a device must wait."""
+LOCKOUT_S = 600.0
+MAX_TRIES_ALL_CLIENTS = 30
+"""Number of wrong codes from all devices together after which all devices must wait."""
+FIRST_PAUSE_S = 60.0
+MAX_PAUSE_S = 3600.0
+MAX_TRACKED_CLIENTS = 256
+"""Largest number of devices whose wrong codes are counted. At the limit, the device with the oldest wrong code is
+forgotten."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failures:
+    """Number of consecutive wrong codes, and the time of the last one."""
+
+    count: int
+    last_at: float
+
+
+class PairingRateLimiter:
+    """Counter of wrong codes by address. Not thread-safe. Times are seconds of the caller's clock.
+
+    Each device must wait after a few wrong codes. If all devices together reach a second limit, no device can pair for
+    one minute, and this time doubles each time. So even an attacker with many addresses cannot try the million codes in
+    an evening.
+    """
+
+    def __init__(self) -> None:
+        self._failures: OrderedDict[str, _Failures] = OrderedDict()
+        self._total_failures = 0
+        self._pause_count = 0
+        self._paused_until = float("-inf")
+
+    def __len__(self) -> int:
+        return len(self._failures)
+
+    def wait_time(self, address: str, now: float) -> float:
+        """Return the seconds that an address must wait before the next try (0.0 or less: no wait)."""
+        count = self._failures.get(make_client_key(address))
+        alone = count.last_at + LOCKOUT_S - now if count and count.count >= MAX_TRIES_PER_CLIENT else 0.0
+        return max(alone, self._paused_until - now)
+
+    def count_tries_left(self, address: str) -> int:
+        """Return the number of remaining tries of an address."""
+        count = self._failures.get(make_client_key(address))
+        return MAX_TRIES_PER_CLIENT - count.count if count else MAX_TRIES_PER_CLIENT
+
+    def record_failure(self, address: str, now: float) -> float:
+        """Count a wrong code, and return the seconds that all devices must wait.
+
+        The result is 0.0 unless the limit for all devices together is reached.
+        """
+        device = make_client_key(address)
+        before = self._failures.pop(device, None)
+        so_far = (
+            before.count if before and before.count < MAX_TRIES_PER_CLIENT else 0
+        )  # after the lockout the count starts again
+        self._failures[device] = _Failures(so_far + 1, now)
+        while len(self._failures) > MAX_TRACKED_CLIENTS:
+            self._failures.popitem(last=False)
+        self._total_failures += 1
+        if self._total_failures < MAX_TRIES_ALL_CLIENTS:
+            return 0.0
+        self._total_failures = 0
+        pause = min(FIRST_PAUSE_S * 2.0**self._pause_count, MAX_PAUSE_S)
+        self._paused_until = now + pause
+        self._pause_count = min(self._pause_count + 1, 16)
+        return pause
+
+    def record_success(self, address: str) -> None:
+        """Reset the counter of an address after a correct code."""
+        self._failures.pop(make_client_key(address), None)
+
 
 FIRST_PAIRING_S = 600.0
 """Time after the first start, in seconds, during which the first phone on the table's own Wi-Fi needs no code."""

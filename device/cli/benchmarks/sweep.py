@@ -106,7 +106,7 @@ def _measure_curves(groups: Mapping[str, list[Sample]], chosen: Sequence[Disturb
 
 
 def _load_earlier_curves(path: Path) -> Curves:
-    from calibration.evaluation.limits import load_curves
+    from calibration.evaluation.robustness import load_curves
 
     try:
         return load_curves(path)
@@ -117,7 +117,7 @@ def _load_earlier_curves(path: Path) -> Curves:
 
 
 def _print_limits(curves: Curves, earlier: Curves | None) -> None:
-    from calibration.evaluation.limits import MIN_LETTERS, format_limits
+    from calibration.evaluation.robustness import MIN_LETTERS, format_limits
 
     print(f"\nlevels at which fewer than {100 * MIN_LETTERS:g} % of the letters are right:")
     print(format_limits(curves, earlier))
@@ -129,7 +129,7 @@ def _load_chart_drawer() -> Callable[[Curves, Path, Curves | None], None]:
     Called before the measurement, which takes minutes.
     """
     try:
-        from calibration.evaluation.robustness_chart import draw_chart
+        from calibration.evaluation.robustness import draw_chart
     except ModuleNotFoundError as error:
         raise UserError(f"{error}: drawing the curves needs more than playing: pip install '.[train]'") from error
     return draw_chart

@@ -16,8 +16,8 @@ import msgspec
 
 from device.catalogue import get_text
 from device.hall.receiving.hall_schema import HallTotal, read_game
+from device.hall.receiving.pairings import Result
 from device.hall.receiving.received_games import ReceivedGames
-from device.hall.receiving.results import Result
 from device.storage.checksums import compute_checksum
 from device.storage.errors import StoreDamagedError, to_store_error
 from device.storage.recovery import open_damaged, read_rows, replace_damaged

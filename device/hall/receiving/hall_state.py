@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -12,13 +12,40 @@ from types import MappingProxyType
 from device.catalogue import get_text
 from device.hall.director import DirectorCommand
 from device.hall.messages import TableState
-from device.hall.receiving.pairings import Pairing
-from device.hall.receiving.played_game import PlayedGame
+from device.hall.receiving.pairings import Pairing, Result
 from device.hall.receiving.received_games import ReceivedGame
-from device.hall.receiving.results import Result
 from device.session.clock import ClockView
 from device.session.snapshot import Phase, PlayerView, TableSnapshot
+from device.session.snapshot_builder import build_snapshot
+from device.storage.errors import ArchiveError
+from device.storage.game_file import parse_event, replay_checked
+from device.storage.game_log import UNREADABLE_GAME_ERRORS
+from device.storage.stored_game import StoredEvent
 from engine.errors import RulesError
+from engine.game import Game
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedGame:
+    """The newest game of a table. `game` is None if this version of the program cannot read its events."""
+
+    received: ReceivedGame
+    event_count: int
+    game: Game | None
+    snapshot: TableSnapshot
+
+
+def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> PlayedGame:
+    """Replay the events of a game after the same checks as for an imported game, because tables are not trusted."""
+    try:
+        game = replay_checked([parse_event(event.body) for event in events])
+        snapshot = replace(
+            build_snapshot(game, None), game=received.id, events=len(events), lexicon=game.start_event.lexicon
+        )
+    except (ArchiveError, *UNREADABLE_GAME_ERRORS):
+        return PlayedGame(received, len(events), None, TableSnapshot(game=received.id, events=len(events)))
+    return PlayedGame(received, len(events), game, snapshot)
+
 
 MAX_TABLES = 2000
 """Largest number of tables in a hall, so that a client that sends many names cannot fill the memory."""

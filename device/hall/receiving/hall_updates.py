@@ -14,11 +14,17 @@ import msgspec
 
 from device.hall.director import ORDER_REASONS
 from device.hall.messages import MAX_REASON_CHARS, OrderAnswer, TableState
-from device.hall.receiving.hall_state import HallState, HallTable, OrderStatus, SentOrder, is_state_of, sort_key
-from device.hall.receiving.pairings import Pairing
-from device.hall.receiving.played_game import replay_game
+from device.hall.receiving.hall_state import (
+    HallState,
+    HallTable,
+    OrderStatus,
+    SentOrder,
+    is_state_of,
+    replay_game,
+    sort_key,
+)
+from device.hall.receiving.pairings import Pairing, Result, make_result
 from device.hall.receiving.received_games import ReceivedGame
-from device.hall.receiving.results import Result, make_result
 from device.storage.stored_game import StoredEvent
 from engine.messages import Message
 

@@ -27,7 +27,7 @@ from device.hall.receiving.hall_schema import (
     read_total,
     seal_game,
 )
-from device.hall.receiving.results import Result
+from device.hall.receiving.pairings import Result
 from device.storage.checksums import TailRecord, compute_checksum
 from device.storage.database import MEMORY, Database
 from device.storage.errors import StoreDamagedError, to_store_error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
 import secrets
@@ -11,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +30,6 @@ from device.hall.director import (
     make_order_message,
 )
 from device.hall.messages import HallMessage, OrderAnswer, Publication, TableEvent, TableLog, TableState, TableStatus
-from device.hall.receiving.event_limits import EventLimits, read_limits, save_limits
 from device.hall.receiving.hall_recovery import open_received_games
 from device.hall.receiving.hall_state import (
     HallState,
@@ -54,10 +55,14 @@ from device.hall.receiving.hall_updates import (
     apply_table_state,
 )
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message, is_deletion
-from device.hall.receiving.pairings import check_pairings, parse_pairings
-from device.hall.receiving.received_games import MissingEventsError, OtherTableError, ReceivedGame, TableFullError
-from device.hall.receiving.results import Result
-from device.hall.receiving.saved_state import PAIRINGS_NOTE, load_state, save_forgotten
+from device.hall.receiving.pairings import PairingsError, Result, check_pairings, parse_pairings
+from device.hall.receiving.received_games import (
+    MissingEventsError,
+    OtherTableError,
+    ReceivedGame,
+    ReceivedGames,
+    TableFullError,
+)
 from device.settings import HallSettings
 from device.storage.errors import StoreError
 from device.storage.stored_game import StoredEvent
@@ -65,8 +70,81 @@ from device.storage.stored_game import StoredEvent
 if TYPE_CHECKING:
     from device.hall.connection import BrokerConnection
 
-_log = logging.getLogger(__name__)
+_NOTE = "event"
 
+
+class EventLimits(msgspec.Struct, frozen=True):
+    """Games and results that do not count in the hall's current event, because they are older.
+
+    `earlier` are the ids of these games. `begun` is the time at which the event began, in seconds since 1970: results
+    that the director entered up to this time do not count. It is not earlier than the last of these
+    results, even if the clock was set back. `games_since` is the same time for the games of tables, by the clock alone;
+    the games `counted` count although they may have ended before it by the clock of their table.
+    """
+
+    earlier: tuple[int, ...] = ()
+    begun: float = 0.0
+    games_since: float = 0.0
+    counted: tuple[int, ...] = ()
+
+
+def read_limits(games: ReceivedGames) -> EventLimits:
+    """Return the limits of the current event. Raises `StoreError`."""
+    return msgspec.json.decode(games.read_note(_NOTE) or "{}", type=EventLimits)
+
+
+def save_limits(games: ReceivedGames, limits: EventLimits) -> None:
+    """Save the limits of the current event. Raises `StoreError`."""
+    games.save_note(_NOTE, msgspec.json.encode(limits).decode())
+
+
+PAIRINGS_NOTE = "pairings"
+_FORGOTTEN_NOTE = "forgotten"
+
+
+def load_state(games: ReceivedGames) -> HallState:
+    """Return the state of the hall from the file, with the newest game of each table. Raises `StoreError`."""
+    newest = {game.table: game for game in games.list_games()}
+    limits = read_limits(games)
+    earlier, counted = frozenset(limits.earlier), frozenset(limits.counted)
+    forgotten = frozenset[str](json.loads(games.read_note(_FORGOTTEN_NOTE) or "[]"))
+    state = HallState(earlier=earlier, games_since=limits.games_since, counted=counted, forgotten=forgotten)
+    saved = games.list_results()
+    entered = [one for one in saved if not one.game and one.ended > limits.begun]
+    played = [one for one in saved if one.game and one.game not in earlier]
+    late = tuple(filter(state.is_late, played))
+    state = apply_results(replace(state, late_results=late), [*entered, *filterfalse(state.is_late, played)])
+    try:
+        text = games.read_note(PAIRINGS_NOTE) or ""
+        state = apply_pairings(state, parse_pairings(text, allows_short_byes=True))
+    except PairingsError as error:  # earlier versions accepted other texts
+        state = apply_problem(state, str(error))
+    for name, game in newest.items():
+        if name not in forgotten:
+            state = apply_game(state, game, games.read_events(game.id))
+    _save_newest_results(games, state)
+    return state
+
+
+def save_forgotten(games: ReceivedGames, forgotten: frozenset[str]) -> None:
+    """Save the names of the forgotten tables. Raises `StoreError`."""
+    games.save_note(_FORGOTTEN_NOTE, json.dumps(sorted(forgotten)))
+
+
+def _save_newest_results(games: ReceivedGames, state: HallState) -> None:
+    """Save or delete the results of the newest games if a power cut prevented it after the last events."""
+    saved = {result.game: result for result in games.list_results()}
+    for table in state.tables.values():
+        played = table.played
+        if played is None or played.game is None or played.received.id in state.earlier:
+            continue
+        number = played.received.id
+        computed = state.find_game_result(number)
+        if computed != saved.get(number):
+            games.save_result(number, computed)
+
+
+_log = logging.getLogger(__name__)
 SESSION_S = 7 * 24 * 3600
 """Time for which the broker keeps messages while the hall is offline, in seconds."""
 CHECK_INTERVAL_S = 5.0

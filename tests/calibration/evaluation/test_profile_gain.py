@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from calibration.evaluation import profile_gain
-from calibration.evaluation.labelled_photos import load_photo_shots
 from calibration.evaluation.profile_gain import UNTRAINED_FONTS, Tally, replay_shots
-from calibration.evaluation.rendered_tables import RenderedTable
+from calibration.evaluation.rendered_tables import RenderedTable, load_photo_shots
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from vision.training.font_list import DEBIAN_ROOT
 

@@ -9,8 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from device.cameras.usb import UsbCamera
-from device.cameras.v4l2_controls import Control, V4l2Controls
+from device.cameras.usb import Control, UsbCamera, V4l2Controls
 from tests.support.waiting import until
 
 GET, SET = 0xC008561B, 0xC008561C

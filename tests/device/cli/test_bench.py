@@ -27,7 +27,7 @@ def test_the_figures_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_sweep_says_before_it_measures_that_it_cannot_draw(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setitem(sys.modules, "calibration.evaluation.robustness_chart", None)
+    monkeypatch.setitem(sys.modules, "calibration.evaluation.robustness", None)
     assert main(["bench", "sweep", "--rendered", "1", "--out", str(tmp_path / "out")]) == 2
     assert "pip install '.[train]'" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

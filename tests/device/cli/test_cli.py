@@ -86,7 +86,7 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_program_goes_on_when_its_output_cannot_be_written() -> None:
-    code = "import sys; from device.cli.output import print_line; [print_line('x') for _ in range(3)]; sys.exit(7)"
+    code = "import sys; from device.cli import print_line; [print_line('x') for _ in range(3)]; sys.exit(7)"
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True)
     assert done.returncode == 7 and done.stderr.count("No space left") == 1

@@ -11,12 +11,13 @@ from device.panel.button_commands import (
     PAUSE_LOCKOUT_S,
     SHARED_BUTTON_LOCKOUT_S,
     ButtonResponse,
+    Elapsed,
     OpenPairing,
+    RecentChanges,
     Refusal,
     choose_response,
 )
 from device.panel.buttons import Button, Gesture, GestureKind
-from device.panel.recent_changes import Elapsed, RecentChanges
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
 from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn

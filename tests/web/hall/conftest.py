@@ -23,9 +23,8 @@ from device.hall.receiving.hall_updates import (
     apply_status,
     apply_table_state,
 )
-from device.hall.receiving.pairings import check_pairings, parse_pairings
+from device.hall.receiving.pairings import Result, check_pairings, parse_pairings
 from device.hall.receiving.received_games import ReceivedGame, ReceivedGames
-from device.hall.receiving.results import Result
 from device.storage.stored_game import StoredEvent
 from engine.events import Event, GameStarted, PlayMade, to_json
 from engine.rules import rules_preset

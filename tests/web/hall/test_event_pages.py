@@ -17,8 +17,7 @@ from device.hall.director import OfferPairing, SetTableName, StartClock
 from device.hall.messages import OrderAnswer
 from device.hall.receiving.hall_state import OrderStatus, SentOrder
 from device.hall.receiving.hall_updates import apply_answer, apply_game, apply_orders, apply_status, apply_table_state
-from device.hall.receiving.receiver import HallReceiver
-from device.hall.receiving.saved_state import load_state
+from device.hall.receiving.receiver import HallReceiver, load_state
 from device.settings import HallSettings
 from device.storage.errors import make_full_error
 from engine.events import EndReason, Event, GameEnded, PositionEntered, RackRevealed, ScoreCorrected

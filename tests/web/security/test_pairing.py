@@ -14,15 +14,18 @@ from tests.support import samples
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
-from web.security.pairing import PAIRING_WINDOW_S, Pairing, PairingCodeError, PairingLockedError
-from web.security.pairing_file import FILE_NAME
-from web.security.rate_limit import (
+from web.security.pairing import (
+    FILE_NAME,
     FIRST_PAUSE_S,
     LOCKOUT_S,
     MAX_PAUSE_S,
     MAX_TRACKED_CLIENTS,
     MAX_TRIES_ALL_CLIENTS,
     MAX_TRIES_PER_CLIENT,
+    PAIRING_WINDOW_S,
+    Pairing,
+    PairingCodeError,
+    PairingLockedError,
     PairingRateLimiter,
 )
 

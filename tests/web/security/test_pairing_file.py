@@ -17,9 +17,8 @@ from tests.support import samples
 from tests.support.api_table import Program
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
-from web.security.cookies import MAX_AGE_S
-from web.security.pairing import Pairing, PairingCodeError, PairingFullError
-from web.security.pairing_file import FILE_NAME
+from web.security.csrf import MAX_AGE_S
+from web.security.pairing import FILE_NAME, Pairing, PairingCodeError, PairingFullError
 
 
 def restart(table: ShownTable, file: Path) -> Flask:

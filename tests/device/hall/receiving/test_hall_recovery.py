@@ -11,9 +11,9 @@ import pytest
 
 from device.hall.messages import make_log_message
 from device.hall.receiving.hall_recovery import open_received_games
+from device.hall.receiving.pairings import Result
 from device.hall.receiving.received_games import ReceivedGames
 from device.hall.receiving.receiver import HallReceiver
-from device.hall.receiving.results import Result
 from device.settings import HallSettings
 from device.storage.errors import StoreLockedError
 from device.storage.stored_game import StoredEvent

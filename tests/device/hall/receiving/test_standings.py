@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from device.hall.receiving.matching import find_uncounted, match_games, match_results
 from device.hall.receiving.pairings import (
     Pairing,
+    Result,
     format_csv,
     parse_pairings,
 )
-from device.hall.receiving.results import Result
-from device.hall.receiving.standings import Standing, compute_standings
+from device.hall.receiving.standings import Standing, compute_standings, find_uncounted, match_games, match_results
 
 EVENT = parse_pairings("1;1;Anna;Ben\n1;2;Cleo;Dan\n1;;Eve\n2;1;Anna;Cleo\n2;2;Ben;Dan\n")
 

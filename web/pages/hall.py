@@ -1,4 +1,4 @@
-"""Page on which the admin allows a hall to direct this table."""
+"""Pages of a table that belongs to a hall: call the director, and allow a hall to direct this table."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from flask.typing import ResponseReturnValue
 from device.hall.director import format_fingerprint
 from device.hall.publishing.directed_table import DirectedTable
 from device.storage.store import StoreError
+from web.host_info import DirectorCall
 from web.i18n import texts
-from web.responses import accept, refuse, render_page, require_admin
+from web.responses import accept, refuse, render_page, require_admin, require_pairing
 from web.security.pairing import Pairing
 
 HALL_KEY_PATH = "/hall/director"
@@ -40,5 +41,21 @@ def create_blueprint(directed: DirectedTable, pairing: Pairing) -> Blueprint:
     def withdraw() -> ResponseReturnValue:
         directed.withdraw()
         return accept(HALL_KEY_PATH)
+
+    return routes
+
+
+def create_call_blueprint(hall: DirectorCall, pairing: Pairing) -> Blueprint:
+    """Return the route `POST /hall/call`. If the form field `on` is empty, the call is cancelled."""
+    routes = Blueprint("director_call", __name__, url_prefix="/hall")
+    require_pairing(routes, pairing)
+
+    @routes.post("/call")
+    def call() -> ResponseReturnValue:
+        if request.form.get("on"):
+            hall.call_director()
+        else:
+            hall.cancel_call()
+        return accept()
 
     return routes

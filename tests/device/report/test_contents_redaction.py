@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from device.report.redaction import Pseudonyms, remove_secrets
+from device.report.contents import Pseudonyms, remove_secrets
 from engine.events import GameStarted, Passed, PlayerRenamed, QuestionDeferred, RecordImported, from_json, to_json
 from engine.messages import join_messages, key_of, make_message, values_of
 

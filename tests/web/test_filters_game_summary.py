@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.support import samples
-from web.game_summary import summarise_players
+from web.filters import summarise_players
 
 
 def test_summary_has_best_play_bingos_average_and_unplayed_letters() -> None:

@@ -10,9 +10,8 @@ import msgspec
 import pytest
 
 from device.hall.messages import OrderAnswer, make_state_message, make_status_message
-from device.hall.receiving.pairings import Pairing, PairingsError, format_pairings
+from device.hall.receiving.pairings import Pairing, PairingsError, Result, format_pairings
 from device.hall.receiving.receiver import DOUBLE_CLICK_S, HallReceiver
-from device.hall.receiving.results import Result
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
 from engine.events import EndReason, GameEnded, GameStarted, Passed, RackRevealed, Undone, to_json

@@ -19,8 +19,7 @@ from tests.device.cameras.test_preview import Machine
 from tests.support.api_table import WebTable, open_web_table
 from tests.web.conftest import pair, token
 from web.host_info import HostInfo
-from web.pages.cameras import MAX_SIDE_PX, CameraChoice
-from web.pages.settings import SettingsAccess
+from web.pages.settings import MAX_SIDE_PX, CameraChoice, SettingsAccess
 
 CAMERAS = (
     AvailableCamera("pi", "camera module imx708", "imx708"),
@@ -106,7 +105,7 @@ def test_chosen_camera_is_saved_and_waits_for_a_restart(admin: FlaskClient, path
 
 
 def test_camera_that_is_unplugged_is_explained(admin: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.web.pages.test_cameras.CAMERAS", (AvailableCamera("pi:1", "camera module"),))
+    monkeypatch.setattr("tests.web.pages.test_settings_cameras.CAMERAS", (AvailableCamera("pi:1", "camera module"),))
     answer = admin.get(f"{PATH}/picture?source=pi:1")
     assert answer.status_code == 409 and "no such camera" in answer.text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from device.system.backoff import Backoff
+from device.system.periodic import Backoff
 
 
 def test_backoff_repeats_its_last_delay() -> None:
