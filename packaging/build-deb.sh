@@ -16,16 +16,13 @@ VENV=/opt/tilekeeper/venv
 refuse() { printf 'build-deb.sh: %s\n' "$*" >&2; exit 2; }
 
 make_environment() {
-    local copy=$WORK/source constraint=''
+    local copy=$WORK/source
     mkdir "$copy" # pip writes into the folder that it builds
     cp -r "$SOURCE"/{pyproject.toml,setup.py,README.md,LICENSE,MANIFEST.in,engine,vision,calibration,device,web} "$copy"
     find "$copy" -name __pycache__ -prune -exec rm -rf {} +
-    # picamera2 of bookworm is compiled for numpy 1.
-    [ "$CODENAME" != bookworm ] || constraint='numpy<2'
     /usr/bin/python3 -m venv --system-site-packages --without-pip "$VENV"
     PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore /usr/bin/python3 -m pip --python "$VENV/bin/python" \
-        install -q --no-compile --ignore-installed "$copy" 'gpiozero>=2.0.1' 'paho-mqtt>=2.0' \
-        'luma.oled>=3.13' 'luma.led-matrix>=1.7' ${constraint:+"$constraint"}
+        install -q --no-compile --ignore-installed --constraint "$SOURCE/packaging/constraints-$PYTHON.txt" "${copy}[panel]"
     find "$VENV" -name __pycache__ -prune -exec rm -rf {} +
     find "$VENV" -name '*.so*' -type f -exec chmod 644 {} +
     mkdir -p "$STAGE/opt/tilekeeper"
@@ -53,8 +50,7 @@ put_files() {
 }
 
 put_control() {
-    local python script control=$STAGE/DEBIAN
-    python=$(/usr/bin/python3 -c 'import sys; print(f"{sys.version_info[0]}.{sys.version_info[1]}")')
+    local script control=$STAGE/DEBIAN
     mkdir -p "$control"
     cat >"$control/control" <<TEXT
 Package: tilekeeper
@@ -64,8 +60,8 @@ Maintainer: Tilekeeper maintainers <maintainers@localhost>
 Installed-Size: $(du -sk --exclude=DEBIAN "$STAGE" | cut -f1)
 Section: misc
 Priority: optional
-Depends: python3 (>= $python), python3 (<< ${python%.*}.$((${python#*.} + 1))~), libc6, libgomp1, systemd, debconf
-Recommends: python3-picamera2, python3-libcamera, python3-lgpio, python3-spidev, python3-smbus2, avahi-daemon, network-manager, iw, polkitd, espeak-ng, alsa-utils
+Depends: python3 (>= $PYTHON), python3 (<< 3.$((${PYTHON#3.} + 1))~), libc6, libgomp1, systemd, debconf
+Recommends: python3-picamera2, python3-libcamera, python3-lgpio, python3-spidev, avahi-daemon, network-manager, iw, polkitd, espeak-ng, alsa-utils
 Description: score keeper of a Scrabble table
  A camera above a real board reads the tiles after each turn. The program
  infers and scores the play, flags words that are not in the word list, and
@@ -86,6 +82,7 @@ main() {
     CODENAME=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
     [ -n "${VERSION:-}" ] || VERSION=$(sed -n '/^version = /{s/.*"\(.*\)".*/\1/p;q}' "$SOURCE/pyproject.toml")
     VERSION=$VERSION~$CODENAME
+    PYTHON=$(/usr/bin/python3 -c 'import sys; print("{}.{}".format(*sys.version_info))')
     WORK=$(mktemp -d)
     STAGE=$WORK/package
     trap 'rm -rf "$WORK" "$VENV"' EXIT

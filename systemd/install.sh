@@ -133,7 +133,7 @@ install_packages() {
     export DEBIAN_FRONTEND=noninteractive
     local needed=(python3-venv python3-pip avahi-daemon polkitd ca-certificates) optional missing=() package
     # Of Raspberry Pi OS, and as far as Debian has them. Without recommendations: those are for a desktop.
-    optional=(python3-picamera2 python3-libcamera python3-lgpio python3-spidev python3-smbus2 espeak-ng alsa-utils)
+    optional=(python3-picamera2 python3-libcamera python3-lgpio python3-spidev espeak-ng alsa-utils)
     [ "$HOTSPOT" = no ] || ! command -v nmcli >/dev/null || optional+=(dnsmasq-base nftables iw)
     [ "$HOTSPOT" != yes ] || needed+=(network-manager dnsmasq-base nftables iw)
     if [ -n "$OLD" ]; then
@@ -179,13 +179,9 @@ build_version() {
     cp -r "$SOURCE"/{pyproject.toml,setup.py,README.md,LICENSE,engine,vision,calibration,device,web} "$copy"
     find "$copy" -name __pycache__ -prune -exec rm -rf {} +
 
-    # Buttons, displays and the hall are extras: a table without them has the buttons on its page.
-    local extras=('gpiozero>=2.0.1' 'paho-mqtt>=2.0') constraint=''
-    ! "$NEW/bin/python" -c 'import spidev' 2>/dev/null || extras+=('luma.oled>=3.13' 'luma.led-matrix>=1.7')
-    # picamera2 of bookworm is compiled for numpy 1, and breaks beside a numpy 2 (that of trixie for 2).
-    ! "$NEW/bin/python" -c 'import numpy; assert numpy.__version__ < "2"' 2>/dev/null || constraint='numpy<2'
-    pip_into "$copy" "${extras[@]}" ${constraint:+"$constraint"} ||
-        { say "trying again without buttons, displays and hall"; pip_into "$copy" ${constraint:+"$constraint"}; }
+    # The versions with which this version was tested; on bookworm also those that its picamera2 works with.
+    CONSTRAINTS=$SOURCE/packaging/constraints-$(python3 -c 'import sys; print("{}.{}".format(*sys.version_info))').txt
+    pip_into "${copy}[panel]"
     "$NEW/bin/python" -c 'import lgpio' 2>/dev/null || pip_into 'lgpio>=0.2.2' ||
         say "no lgpio, so buttons on pins cannot be used: Raspberry Pi OS has it, this system does not"
     rm -rf "$copy"
@@ -193,7 +189,7 @@ build_version() {
 
 pip_into() {
     PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore python3 -m pip --python "$NEW/bin/python" install -q \
-        --no-warn-script-location --only-binary lgpio "$@"
+        --no-warn-script-location --only-binary lgpio --constraint "$CONSTRAINTS" "$@"
 }
 
 # put FILE PATH [MODE]: a file of the system; what was there is kept until the upgrade is through.

@@ -12,7 +12,6 @@ import signal
 import threading
 import time
 from contextlib import ExitStack
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,8 +66,6 @@ def run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C or SIGTERM."""
     from web.hall.feed import MAX_DELAY_S
 
-    if find_spec("paho") is None:
-        raise UserError("The library for MQTT is missing. Install it with pip install 'tilekeeper[hall]'.")
     if not args.broker and not args.demo:
         raise UserError("Give the address of the broker with --broker, or try --demo.")
     if not 1 <= args.broker_port <= MAX_PORT:

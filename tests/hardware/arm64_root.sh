@@ -70,8 +70,9 @@ make_root() {
     local wanted=$root/root/wanted.txt
     "$python" - "$tree/pyproject.toml" >"$wanted.new" <<'PY'
 import sys, tomllib
-print(*tomllib.load(open(sys.argv[1], "rb"))["project"]["dependencies"], sep="\n")
-print("gpiozero>=2.0.1\npaho-mqtt>=2.0\nluma.oled>=3.13\nluma.led-matrix>=1.7\nsetuptools>=77\nwheel\npytest\npytest-xdist\nhypothesis")
+project = tomllib.load(open(sys.argv[1], "rb"))["project"]
+print(*project["dependencies"], *project["optional-dependencies"]["panel"], sep="\n")
+print("setuptools>=77\nbabel>=2.12\nwheel\npytest\npytest-xdist\nhypothesis")
 PY
     if ! cmp -s "$wanted.new" "$wanted"; then
         step wheels
@@ -79,7 +80,7 @@ PY
         local tags=() version
         for version in 2_17 2_27 2_28 2_31 2_34 2_39; do tags+=(--platform "manylinux_${version}_aarch64"); done
         "$python" -m pip download -q --python-version 313 --platform manylinux2014_aarch64 "${tags[@]}" \
-            --only-binary=:all: -d "$root/root/wheels" -r "$wanted.new"
+            --only-binary=:all: --constraint "$tree/packaging/constraints-3.13.txt" -d "$root/root/wheels" -r "$wanted.new"
         mv "$wanted.new" "$wanted"
     fi
 }

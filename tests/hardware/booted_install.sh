@@ -59,10 +59,10 @@ sed -i '/^def run(/a\
         store.execute("PRAGMA user_version = 99")\
     raise RuntimeError("a version that makes the store its own and cannot run")' "$m/root/dying/device/cli/run.py"
 echo '# another unit' >>"$m/root/dying/systemd/tilekeeper.service"
-python3 -c 'import sys, tomllib; print(*tomllib.load(sys.stdin.buffer)["project"]["dependencies"], sep="\n")' \
+python3 -c 'import sys, tomllib; project = tomllib.load(sys.stdin.buffer)["project"]; print(*project["dependencies"], *project["optional-dependencies"]["panel"], sep="\n")' \
     <"$m/root/first/pyproject.toml" >"$m/root/wanted.txt"
-inside python3 -m pip download -q -d /root/wheels -r /root/wanted.txt 'gpiozero>=2.0.1' 'paho-mqtt>=2.0' \
-    'luma.oled>=3.13' 'luma.led-matrix>=1.7' 'setuptools>=77' wheel
+inside python3 -m pip download -q -d /root/wheels -r /root/wanted.txt --constraint /root/first/packaging/constraints-3.13.txt \
+    'setuptools>=77' 'babel>=2.12' wheel
 
 umount "$m/proc" "$m"
 "$here/container_boot.sh" "$root" "$scratch" /usr/bin/env PYTHONPATH=/root/first PYTHONDONTWRITEBYTECODE=1 PIP_NO_INDEX=1 \

@@ -5,9 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from device.catalogue import get_text
@@ -33,14 +31,8 @@ CHECK_INTERVAL_S = 5.0
 
 def open_hall(
     session: TableSession, store: GameStore, settings: HallSettings, report: Callable[[str], None]
-) -> AbstractContextManager[HallPublisher | None]:
-    """Return a context manager that publishes the games and carries out the orders of an accepted hall.
-
-    If the MQTT library is not installed, `report` is called with a message, and the context manager yields None.
-    """
-    if find_spec("paho") is None:
-        report(get_text("hall-missing"))
-        return nullcontext()
+) -> HallPublisher:
+    """Return a context manager that publishes the games and carries out the orders of an accepted hall."""
     directed = DirectedTable(settings.table, store, session.submit, report)
     return HallPublisher(session, store, settings, report, directed)
 

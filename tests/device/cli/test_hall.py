@@ -8,8 +8,6 @@ import pytest
 
 from device.cli import UserError, hall
 
-pytest.importorskip("paho")
-
 
 @pytest.mark.parametrize(
     ("words", "said"),
