@@ -23,7 +23,7 @@ from tests.support.local_data import RULES_CHECKLIST, needs_rules_checklist
 
 ROOT = Path(__file__).parents[2]
 DOC = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
-CHOICES = re.findall(r"^\| (.+) \| .+ \| `(.+)` \| `(--.+)` \| `(.+)` \| `.+::.+` \|$", DOC, re.MULTILINE)
+CHOICES = re.findall(r"^\| (.+) \| .+ \| `(.+)` \| `(--.+)` \| `(.+)` \|$", DOC, re.MULTILINE)
 """The ids, the JSON of the API, the options and the settings of each line of "Where each rule is chosen"."""
 NAMED = sorted(set(re.findall(r"`((?:test_|common_)\w+)::(\w+)`", DOC)))
 
