@@ -15,17 +15,16 @@ from device.settings import SERVICE_DATA_FOLDER, Settings, find_user_folder
 
 MIN_FREE_BYTES = 300_000_000
 """Least free space in bytes. A game with its pictures takes about ten million bytes."""
-_UNDER_VOLTAGE, _SLOWED = 0b0001, 0b1110
-_SINCE_START_SHIFT = 16
-"""Bits of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd"), and the distance from the flag of a
-present problem to the flag of the same problem since the start."""
+_UNDER_VOLTAGE, _SINCE_START_SHIFT = 1, 16
+"""Bit of `vcgencmd get_throttled` (raspberrypi.com/documentation, "vcgencmd"), and the distance to the bit of the same
+problem since the start."""
 _CARD_ERRORS = re.compile(r"mmc\d.*(error -|timeout|timed out)|I/O error.*mmcblk|EXT4-fs error", re.IGNORECASE)
 _UNIT_DATA = re.compile(r"(?m)^ExecStart=.*\s--data[ =](\S+)")
 """Pattern of the folder of the games in the unit of the service. There, the option replaces `data.folder`."""
 
 
 def check_power(system: System, _settings: Settings) -> Iterator[Finding]:
-    """Check the firmware's flags of under-voltage and throttling."""
+    """Check the firmware's flags of under-voltage."""
     subject = Subject("power")
     bits = re.search(r"throttled=0x([0-9a-fA-F]+)", system.ask("vcgencmd", "get_throttled"))
     if bits is None:
@@ -38,9 +37,6 @@ def check_power(system: System, _settings: Settings) -> Iterator[Finding]:
         yield subject.warning("the voltage was too low at times since the start", remedy)
     else:
         yield subject.good("the voltage is right")
-    if (now | before) & _SLOWED:
-        text = f"the processor {'is slowed down now' if now & _SLOWED else 'was slowed down at times since the start'}"
-        yield subject.note(text, "improve the cooling, and check the power supply")
 
 
 def check_clock(system: System, _settings: Settings) -> Iterator[Finding]:

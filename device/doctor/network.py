@@ -7,13 +7,11 @@ import re
 from collections.abc import Iterator
 
 from device.doctor.finding import Finding, Subject
-from device.doctor.service import is_package_installed, read_service_state, read_unit
+from device.doctor.service import is_package_installed, read_service_state
 from device.doctor.system import System
 from device.settings import Settings
 from device.system.hotspot import HOTSPOT_CONNECTION, HotspotError, read_hotspot
 
-FIRST_UNPRIVILEGED_PORT = 1024
-"""Lowest port that a user other than root may open (ip(7), `ip_unprivileged_port_start`)."""
 OWN_NAME = "tilekeeper"
 """Name of the process of a running table, as `ss` shows it."""
 
@@ -48,14 +46,10 @@ def check_hotspot(system: System, settings: Settings) -> Iterator[Finding]:
     except HotspotError as error:
         yield subject.warning(str(error), f"sudo rm /etc/tilekeeper/hotspot.toml, then {remedy}")
         return
-    if hotspot is None:
-        yield subject.note("none is set up: away from home, phones cannot reach the table", remedy)
-    elif (known := _list_connections(system)) and HOTSPOT_CONNECTION not in known:
-        yield subject.warning(
-            f"NetworkManager no longer has the connection {HOTSPOT_CONNECTION}: away from home, phones cannot reach "
-            "the table",
-            f"sudo rm /etc/tilekeeper/hotspot.toml, then {remedy}",
-        )
+    connections = system.ask("nmcli", "--get-values", "NAME", "connection", "show").splitlines()
+    if hotspot is None or (connections and HOTSPOT_CONNECTION not in connections):
+        text = "none is set up in NetworkManager: away from home, phones cannot reach the table"
+        yield subject.warning(text, f"sudo rm -f /etc/tilekeeper/hotspot.toml, then {remedy}")
     elif (states := _list_wifi_states(system)) and "connected" not in states:
         yield subject.warning(
             f"neither a known network nor {hotspot.name} is open",
@@ -74,11 +68,6 @@ def _find_hotspot_remedy(system: System, port: int) -> str:
             "sudo systemctl restart tilekeeper"
         )
     return "sudo ./systemd/install.sh --hotspot in the folder of Tilekeeper"
-
-
-def _list_connections(system: System) -> tuple[str, ...]:
-    """Return the names of NetworkManager's connections; empty if they are not known."""
-    return tuple(system.ask("nmcli", "--get-values", "NAME", "connection", "show").splitlines())
 
 
 def _list_wifi_states(system: System) -> tuple[str, ...]:
@@ -104,10 +93,6 @@ def check_ports(system: System, settings: Settings) -> Iterator[Finding]:
     Without the port of https, the table works, so its finding is only a warning.
     """
     subject, page = Subject("page"), settings.page
-    unit = read_unit(system)
-    if page.port < FIRST_UNPRIVILEGED_PORT and unit and "CAP_NET_BIND_SERVICE" not in unit:
-        yield subject.fault(f"the table's user may not open port {page.port}", "set page.port = 8080")
-        return
     users = {port: _find_port_user(system, port) for port in (page.port, page.secure_port)}
     remedy = "stop that program, or set another page.port or page.secure_port in the settings file"
     if users[page.port] in ("", OWN_NAME):

@@ -1,4 +1,4 @@
-"""Checks of the panel: the GPIO pins of buttons and lights, and the buses of the displays."""
+"""Checks of the panel: the GPIO pins of buttons and lights. The table itself names a display that fails."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from device.settings import Settings
 
 OWN_LINE_USERS = frozenset({"lg", "tilekeeper"})
 """Names, as in `gpioinfo`, under which the running table itself uses GPIO lines."""
-_BUSES = {"oled": ("/dev/i2c-1", "i2c"), "digits": ("/dev/spidev0.*", "spi")}
-"""For each kind of display: device file of its bus, and the bus, which is also the name of the file's group."""
 
 
 def check_panel(system: System, settings: Settings) -> Iterator[Finding]:
-    """Check that the GPIO lines and buses in the settings exist, and that the service can use them."""
+    """Check that the GPIO lines in the settings exist, and that the service can use them."""
     subject = Subject("pins")
     if not settings.panel.use:
         return
@@ -32,7 +30,6 @@ def check_panel(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.warning("lgpio is not installed: no buttons and lights", "sudo apt install python3-lgpio")
     except GpioUnavailableError as error:
         yield subject.warning(str(error), "sudo tilekeeper doctor; or panel.use = false in the settings file")
-    yield from _check_displays(system, settings)
 
 
 def _check_pins(system: System, subject: Subject, settings: Settings) -> Iterator[Finding]:
@@ -46,13 +43,3 @@ def _check_pins(system: System, subject: Subject, settings: Settings) -> Iterato
         yield subject.warning(f"GPIO {pin} ({wanted[pin]}) is used by '{user}'", remedy)
     if not taken:
         yield subject.good(f"all {len(wanted)} are available")
-
-
-def _check_displays(system: System, settings: Settings) -> Iterator[Finding]:
-    subject = Subject("displays")
-    for kind in sorted({spec.partition(":")[0] for spec in settings.panel.displays}):
-        files, bus = _BUSES[kind]
-        if not system.glob(files):
-            remedy = f"sudo raspi-config nonint do_{bus} 0 && sudo reboot"
-            yield subject.warning(f"{files} is missing: its bus is switched off", remedy)
-        yield from check_access(system, subject, files, bus)

@@ -105,7 +105,7 @@ def package_pi(pi: RaspberryPi) -> RaspberryPi:
 
 def test_hotspot_of_the_debian_package_is_made_by_its_script(package_pi: RaspberryPi, port: int) -> None:
     package_pi.remove("/etc/tilekeeper/hotspot.toml")
-    (finding,) = find_findings(examine(package_pi, picture=False), "own wi-fi", Severity.NOTE)
+    (finding,) = find_findings(examine(package_pi, picture=False), "own wi-fi", Severity.WARNING)
     assert f'sudo /opt/tilekeeper/make-hotspot.sh "" {port} && ' in finding.remedy
 
 

@@ -116,15 +116,6 @@ FAULTS: dict[str, tuple[Break, str, str, str]] = {
         "neither Wi-Fi nor cable is connected",
         "nmtui",
     ),
-    "port of the machine's own": (
-        lambda pi: (
-            pi.write("/etc/tilekeeper/settings.toml", "[page]\nport = 80\n"),
-            pi.write("/etc/systemd/system/tilekeeper.service", "[Service]\nCapabilityBoundingSet=\n"),
-        ),
-        "page",
-        "the table's user may not open port 80",
-        "page.port = 8080",
-    ),
     "loudspeaker not for the user": (
         lambda pi: (
             pi.change("/etc/tilekeeper/settings.toml", "[voice]\nuse = false", "[voice]\nuse = true"),
@@ -162,15 +153,6 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
         "pins",
         "GPIO header of a Raspberry Pi",
         "panel.use = false",
-    ),
-    "display without its bus": (
-        lambda pi: (
-            pi.change("/etc/tilekeeper/settings.toml", "displays = []", 'displays = ["oled:0x3C"]'),
-            pi.remove("/dev/i2c-1"),
-        ),
-        "displays",
-        "/dev/i2c-1 is missing",
-        "do_i2c 0",
     ),
     "voltage was too low": (
         lambda pi: pi.answer("vcgencmd", "get_throttled", "throttled=0x10000"),
@@ -212,7 +194,7 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
     "hotspot that was deleted in the settings of the network": (
         lambda pi: pi.command("nmcli", {"--get-values NAME connection show": "home\nlo"}),
         "own wi-fi",
-        "NetworkManager no longer has the connection tilekeeper-hotspot",
+        "none is set up in NetworkManager",
         "install.sh --hotspot",
     ),
     "hotspot that does not open": (
