@@ -20,8 +20,7 @@ from vision.photo import load_photo
 from vision.rendering.board_art import draw_board
 from vision.rendering.camera import look_at_board
 from vision.rendering.light import random_light
-from vision.rendering.random_scene import MAX_SIDE_PX, random_labels
-from vision.rendering.scene import Scene, SceneSetting, compose_scene
+from vision.rendering.scene import MAX_SIDE_PX, Scene, SceneSetting, compose_scene, random_labels
 from vision.rendering.style import Rng, random_board_style
 from vision.rendering.surroundings import draw_table_top
 from vision.rendering.tile_art import place_tiles

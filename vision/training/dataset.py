@@ -23,8 +23,7 @@ from vision.geometry import TILE_HEIGHT_SQUARES, Image, estimate_board_pose, pro
 from vision.recognition import views
 from vision.recognition.alphabet import letter_shape
 from vision.recognition.views import BoardViews
-from vision.rendering.random_scene import random_scene
-from vision.rendering.scene import Scene
+from vision.rendering.scene import Scene, random_scene
 from vision.training.font_list import select_handwritten_fonts, training_fonts
 
 BOARD_SQUARE_PX: Final = 24

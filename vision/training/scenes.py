@@ -16,8 +16,7 @@ from typing import Final, TypeVar
 import cv2
 import numpy as np
 
-from vision.rendering.random_scene import random_scene
-from vision.rendering.scene import Scene
+from vision.rendering.scene import Scene, random_scene
 from vision.training.font_list import select_handwritten_fonts, training_fonts
 
 ExtractT = TypeVar("ExtractT")

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from vision.rendering.fonts import LetterShape, packaged_fonts, select_supporting_fonts, shaped_mask
-from vision.rendering.random_scene import random_setting
-from vision.rendering.scene import compose_scene
+from vision.rendering.scene import compose_scene, random_setting
 from vision.rendering.style import Colour, random_board_style
 from vision.rendering.tile_style import TileStyle, random_tile_style
 

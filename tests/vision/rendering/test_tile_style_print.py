@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from vision.rendering.fonts import LetterShape, packaged_fonts, shaped_mask
-from vision.rendering.print_art import PRINT_EFFECTS, deform_letter, draw_print, draw_rim
+from vision.rendering.tile_style import PRINT_EFFECTS, deform_letter, draw_print, draw_rim
 
 INK, SECOND, GROUND = (20.0, 30.0, 40.0), (200.0, 220.0, 240.0), 120
 LETTER, _ = shaped_mask(packaged_fonts()[2], "B", 40, LetterShape())

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from vision.rendering.blank_art import decorate_blank, suit_outline
 from vision.rendering.fonts import packaged_fonts
 from vision.rendering.style import random_board_style
+from vision.rendering.tile_art import decorate_blank, suit_outline
 from vision.rendering.tile_style import TileStyle, random_tile_style
 
 MARKS = ("face", "pattern", "star", "suit", "word", "name", "sticker", "groove", "border", "drawing")
