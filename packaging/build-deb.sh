@@ -35,6 +35,7 @@ put() { install -D -m "${3:-644}" "$1" "$STAGE$2"; }
 put_files() {
     local systemd=$SOURCE/systemd doc=$STAGE/usr/share/doc/tilekeeper
     put "$systemd/tilekeeper.service" /usr/lib/systemd/system/tilekeeper.service
+    put "$systemd/tilekeeper-first-start.service" /usr/lib/systemd/system/tilekeeper-first-start.service
     put "$systemd/tilekeeper.sysusers" /usr/lib/sysusers.d/tilekeeper.conf
     put "$systemd/tilekeeper.udev" /usr/lib/udev/rules.d/60-tilekeeper.rules
     put "$systemd/tilekeeper.polkit" /usr/share/polkit-1/rules.d/50-tilekeeper.rules
@@ -56,12 +57,13 @@ put_control() {
 Package: tilekeeper
 Version: $VERSION
 Architecture: $(dpkg --print-architecture)
-Maintainer: Tilekeeper maintainers <maintainers@localhost>
+Maintainer: $(sed -n '/^maintainers = /s/.*name = "\(.*\)", email = "\(.*\)".*/\1 <\2>/p' "$SOURCE/pyproject.toml")
+Homepage: $(sed -n '/^Homepage = /s/.*"\(.*\)".*/\1/p' "$SOURCE/pyproject.toml")
 Installed-Size: $(du -sk --exclude=DEBIAN "$STAGE" | cut -f1)
 Section: misc
 Priority: optional
 Depends: python3 (>= $PYTHON), python3 (<< 3.$((${PYTHON#3.} + 1))~), libc6, libgomp1, systemd, debconf
-Recommends: python3-picamera2, python3-libcamera, python3-lgpio, python3-spidev, avahi-daemon, network-manager, iw, polkitd, espeak-ng, alsa-utils
+Recommends: python3-picamera2, python3-libcamera, python3-lgpio, python3-spidev, avahi-daemon, network-manager, dnsmasq-base, nftables, iw, polkitd, espeak-ng, alsa-utils
 Description: score keeper of a Scrabble table
  A camera above a real board reads the tiles after each turn. The program
  infers and scores the play, flags words that are not in the word list, and

@@ -16,7 +16,7 @@ def find_section(text: str, version: str) -> str:
     """Return the text below the heading of a version, which may have a date. Raises `LookupError`."""
     found = re.search(rf"(?ms)^## \[?{re.escape(version)}\]?(?:[ \t][^\n]*)?\n(.*?)(?=^## |\Z)", text)
     if found is None or not found[1].strip():
-        raise LookupError(f"CHANGELOG.md has no section {version}: rename Unreleased")
+        raise LookupError(f"CHANGELOG.md has no section {version}")
     return found[1].strip()
 
 

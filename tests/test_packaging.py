@@ -21,10 +21,58 @@ import pytest
 from tests.support.modules import PACKAGES, build_import_graph, find_modules
 
 ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MODULES = find_modules(ROOT)
 NOT_READ = {".py", ".pyc", ".md", ".po"}
 
 GAME = "#player1 A Ann\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n"
+
+
+@pytest.fixture
+def release_tree(tmp_path: Path) -> Path:
+    """A copy of what `release.sh check` reads, with addresses that are not those of an example."""
+    (tmp_path / "packaging").mkdir()
+    for name in ("packaging/release.sh", "packaging/changelog_section.py", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    (tmp_path / "pyproject.toml").write_text(project.replace('.example"', '.org"'), encoding="utf-8")
+    return tmp_path
+
+
+def check_release(tree: Path, *words: str) -> str:
+    """Return why `release.sh check` refuses a release; empty if it does not."""
+    done = subprocess.run([tree / "packaging/release.sh", "check", *words], capture_output=True, text=True)
+    assert (done.returncode == 0) == (not done.stderr)
+    return done.stderr
+
+
+def test_release_has_version_tag_and_changelog(release_tree: Path) -> None:
+    assert check_release(release_tree, f"v{PROJECT['version']}") == ""
+
+
+def test_release_with_another_tag_is_refused(release_tree: Path) -> None:
+    assert "the tag v0.9 is not that of version" in check_release(release_tree, "v0.9")
+
+
+def test_release_without_a_section_of_the_changelog_is_refused(release_tree: Path) -> None:
+    (release_tree / "CHANGELOG.md").write_text("# Changelog\n\n## Unreleased\n\nMuch.\n", encoding="utf-8")
+    assert "has no section" in check_release(release_tree)
+
+
+def test_release_without_the_address_of_the_project_is_refused(release_tree: Path) -> None:
+    shutil.copy(ROOT / "pyproject.toml", release_tree)
+    project = (release_tree / "pyproject.toml").read_text(encoding="utf-8")
+    example = re.sub("(?m)^Homepage = .*", 'Homepage = "https://other.example"', project)
+    (release_tree / "pyproject.toml").write_text(example, encoding="utf-8")
+    assert "enter the addresses" in check_release(release_tree)
+
+
+def test_address_of_the_project_is_in_one_place() -> None:
+    address = PROJECT["urls"]["Homepage"]
+    files = subprocess.run(["git", "grep", "-lF", address], cwd=ROOT, capture_output=True, text=True)
+    if files.returncode > 1:
+        pytest.skip("this is no checkout of git")
+    assert files.stdout.split() == ["pyproject.toml"]
 
 
 @pytest.fixture(scope="module")

@@ -112,7 +112,7 @@ def check_voice(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def check_update(system: System, settings: Settings) -> Iterator[Finding]:
-    """Report a newer version: a Debian package that apt knows, and a release on PyPI if the settings allow this."""
+    """Report a newer version: a Debian package that apt knows, and a release if the settings allow asking."""
     policy = system.ask("apt-cache", "policy", "tilekeeper")
     versions = dict(re.findall(r"(?m)^  (Installed|Candidate): (\d\S*)", policy))
     if len(versions) == 2 and versions["Installed"] != versions["Candidate"]:

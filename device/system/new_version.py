@@ -14,12 +14,13 @@ import msgspec
 
 from device.storage.files import read_small_file, write_file
 
-RELEASES_URL = "https://pypi.org/pypi/tilekeeper/json"
-"""Address of the description of the newest release on PyPI (https://docs.pypi.org/api/json/)."""
+NEWEST_VERSION_PATH = "/releases/latest/download/version.txt"
+"""Path below the address of the project where the newest release has a file with its version, as on GitHub
+(https://docs.github.com/repositories/releasing-projects-on-github/linking-to-releases)."""
 CHECK_INTERVAL_S = 24 * 3600.0
 TIMEOUT_S = 3.0
 """Longest time for each step of the request, in seconds. It is short: the settings page waits for the answer."""
-MAX_ANSWER_BYTES = 4_000_000
+MAX_ANSWER_BYTES = 100
 CACHE_FILE_NAME = "new-version.json"
 MAX_CACHE_BYTES = 10_000
 
@@ -32,14 +33,6 @@ class _Check(msgspec.Struct, frozen=True):
 
     time: float
     newest: str
-
-
-class _Info(msgspec.Struct, frozen=True):
-    version: str
-
-
-class _Release(msgspec.Struct, frozen=True):
-    info: _Info
 
 
 def find_newer_version(cache_folder: Path, installed: str | None = None, now: float | None = None) -> str:
@@ -55,7 +48,7 @@ def find_newer_version(cache_folder: Path, installed: str | None = None, now: fl
     path = cache_folder / CACHE_FILE_NAME
     check = _read_check(path)
     if check is None or not 0 <= now - check.time < CHECK_INTERVAL_S:
-        check = _Check(now, _fetch_newest_version())
+        check = _Check(now, _fetch_newest_version(find_project_address() + NEWEST_VERSION_PATH))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, msgspec.json.encode(check))
@@ -72,6 +65,15 @@ def find_installed_version(distribution: str) -> str:
         return ""
 
 
+def find_project_address() -> str:
+    """Return the address of the project, which pyproject.toml states, without a slash at its end.
+
+    Raises `PackageNotFoundError` if the program is not installed.
+    """
+    (address,) = importlib.metadata.metadata("tilekeeper").get_all("Project-URL", [])
+    return str(address).removeprefix("Homepage, ").rstrip("/")
+
+
 def _read_check(path: Path) -> _Check | None:
     try:
         return msgspec.json.decode(read_small_file(path, MAX_CACHE_BYTES), type=_Check)
@@ -79,15 +81,15 @@ def _read_check(path: Path) -> _Check | None:
         return None
 
 
-def _fetch_newest_version() -> str:
+def _fetch_newest_version(url: str) -> str:
     """Return the newest version, or an empty string if the server does not answer as expected."""
     try:
-        with urllib.request.urlopen(RELEASES_URL, timeout=TIMEOUT_S) as answer:
-            release = msgspec.json.decode(answer.read(MAX_ANSWER_BYTES), type=_Release)
-    except (OSError, http.client.HTTPException, msgspec.MsgspecError) as error:
+        with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
+            version = str(answer.read(MAX_ANSWER_BYTES), "ascii", "replace").strip()
+    except (OSError, http.client.HTTPException) as error:
         _log.info("no answer about new versions: %s", error)
         return ""
-    return release.info.version if _VERSION.fullmatch(release.info.version) else ""
+    return version if _VERSION.fullmatch(version) else ""
 
 
 def _make_key(version: str) -> tuple[int, ...]:

@@ -17,7 +17,7 @@ stage=$pi_gen/stage-tilekeeper
 rm -rf "$stage"
 cp -r "$here/stage-tilekeeper" "$stage"
 mkdir -p "$stage/00-tilekeeper/files" "$dist"
-cp "$here/setup.sh" "$here/tilekeeper-first-start.service" "$here/tilekeeper-wifi.txt" "$stage/00-tilekeeper/files/"
+cp "$here/setup.sh" "$here/tilekeeper-wifi.txt" "$stage/00-tilekeeper/files/"
 cp "$package" "$stage/00-tilekeeper/files/tilekeeper.deb"
 touch "$pi_gen/stage2/SKIP_IMAGES" # the plain Lite image is not wanted
 {

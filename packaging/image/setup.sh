@@ -12,12 +12,10 @@ package=$(realpath "${1:?the Debian package}")
 export DEBIAN_FRONTEND=noninteractive
 
 apt-get -q update
-# The Recommends of the package: of Raspberry Pi OS, and as far as Debian has them. iw and the others are for the own Wi-Fi.
-apt-get -qy install "$package" network-manager dnsmasq-base nftables iw rfkill avahi-daemon
-systemctl enable tilekeeper.service NetworkManager.service avahi-daemon.service
+# With the Recommends of the package, as far as the system has them.
+apt-get -qy install "$package" rfkill
+systemctl enable tilekeeper.service tilekeeper-first-start.service NetworkManager.service avahi-daemon.service
 /opt/tilekeeper/host-name.sh suggest tilekeeper
-install -m 644 "$here/tilekeeper-first-start.service" /etc/systemd/system/
-systemctl enable tilekeeper-first-start.service
 install -D "$here/tilekeeper-wifi.txt" /boot/firmware/tilekeeper-wifi.txt
 apt-get clean
 rm -rf /var/lib/apt/lists/*

@@ -31,7 +31,7 @@ starts_with_the_plug() {
 has_no_secret() { # a password in the image would be that of every card
     ! grep -rlE '^(psk|password) *=' "$root/etc/NetworkManager/system-connections" "$root/etc/tilekeeper/hotspot.toml" 2>/dev/null
 }
-first_start() { inside bash -c "$(sed -n 's/^ExecStart=//p' "$root/etc/systemd/system/tilekeeper-first-start.service")"; }
+first_start() { inside bash -c "$(sed -n 's/^ExecStart=//p' "$root/usr/lib/systemd/system/tilekeeper-first-start.service")"; }
 password() { sed -n 's/^password = //p' "$root/etc/tilekeeper/hotspot.toml"; }
 reads_hotspot() {
     inside setpriv --reuid=tilekeeper --regid=tilekeeper --init-groups --reset-env /opt/tilekeeper/venv/bin/python -I \
@@ -51,7 +51,7 @@ get_other_password() {
 
 printf '#!/bin/sh\nexit 101\n' >"$root/usr/sbin/policy-rc.d" && chmod +x "$root/usr/sbin/policy-rc.d"
 mkdir -p "$root/srv/image"
-cp "$here"/../../packaging/image/{setup.sh,tilekeeper-first-start.service,tilekeeper-wifi.txt} "$root/srv/image/"
+cp "$here"/../../packaging/image/{setup.sh,tilekeeper-wifi.txt} "$root/srv/image/"
 cp "$package" "$root/srv/image/tilekeeper.deb"
 check "the steps of the image run" inside bash /srv/image/setup.sh /srv/image/tilekeeper.deb
 rm -rf "$root/srv/image" "$root/usr/sbin/policy-rc.d"

@@ -72,10 +72,17 @@ else # the same package with a higher version is the next release
     rm -rf "$root/srv/next"
 fi
 
+# No kernel of a Raspberry Pi, but its name: the package gives it a name and a Wi-Fi.
+mkdir -p "$root/proc/device-tree"
+echo 'Raspberry Pi 4 Model B' >"$root/proc/device-tree/model"
+echo raspberrypi >"$root/etc/hostname"
+
 check "GitHub keeps the name of its file" is_kept_by_github
 check "it installs" install_package old.deb
 check "the program's libraries, networks and word list are in order" as_service /usr/bin/tilekeeper doctor --program
 check "the service finds its modules compiled" test -n "$(find "$root/opt/tilekeeper/venv/lib" -path '*/device/cli/__pycache__/run.*.pyc')"
+check "a Raspberry Pi is named" grep -qx tilekeeper "$root/etc/hostname"
+check "systemd will make its own Wi-Fi" inside systemctl is-enabled tilekeeper-first-start.service
 check "a game is begun" begin_game
 turns=$(count_turns)
 sed -i 's/^port = 8080/port = 8181/' "$root/etc/tilekeeper/settings.toml"
@@ -94,6 +101,7 @@ check "the unfinished game goes on in the old version" go_on
 check "the rollback exported the games" test -s "$root/var/lib/tilekeeper/exported/game-1.zip"
 check "it is removed" inside dpkg --remove tilekeeper
 check "a removal keeps the game" test "$(count_turns)" = "$turns"
+check "a removal gives the machine its former name" grep -qx raspberrypi "$root/etc/hostname"
 check "a removal leaves no program" test ! -e "$root/opt/tilekeeper"
 mkdir -p "$root/opt/tilekeeper" && ln -s versions/0.1.0-1 "$root/opt/tilekeeper/venv"
 check "an installation by install.sh is not overwritten" sh -c "! chroot $root dpkg --install /srv/next.deb"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -13,7 +12,7 @@ import pytest
 
 from device.doctor import Finding, examine
 from device.system import new_version
-from device.system.new_version import CHECK_INTERVAL_S, find_newer_version
+from device.system.new_version import CHECK_INTERVAL_S, NEWEST_VERSION_PATH, find_newer_version
 from tests.support.raspberry_pi import RaspberryPi
 
 NOW = 1_800_000_000.0
@@ -24,7 +23,7 @@ class ReleaseServer(HTTPServer):
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.answer = json.dumps({"info": {"version": "0.10.0", "name": "tilekeeper"}}).encode()
+        self.answer = b"0.10.0\n"
         self.requests = 0
 
 
@@ -33,7 +32,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.requests += 1
-        self.send_response(200)
+        self.send_response(200 if self.path == NEWEST_VERSION_PATH else 404)
         self.end_headers()
         self.wfile.write(self.server.answer)
 
@@ -44,7 +43,7 @@ class _Handler(BaseHTTPRequestHandler):
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ReleaseServer]:
     with ReleaseServer() as server:
-        monkeypatch.setattr(new_version, "RELEASES_URL", f"http://127.0.0.1:{server.server_port}/")
+        monkeypatch.setattr(new_version, "find_project_address", lambda: f"http://127.0.0.1:{server.server_port}")
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         yield server
@@ -69,7 +68,7 @@ def test_answer_is_kept_for_a_day(server: ReleaseServer, tmp_path: Path) -> None
         assert server.requests == requests
 
 
-@pytest.mark.parametrize("answer", [b"", b"<html>", b'{"info": {}}', b'{"info": {"version": "<b>9</b>"}}'])
+@pytest.mark.parametrize("answer", [b"", b"<html>", b"<b>9</b>", b"9" * 200, b"\xff"])
 def test_wrong_answer_is_no_new_version(server: ReleaseServer, tmp_path: Path, answer: bytes) -> None:
     server.answer = answer
     assert find_newer_version(tmp_path, "0.9", NOW) == find_newer_version(tmp_path, "0.9", NOW) == ""
@@ -77,7 +76,7 @@ def test_wrong_answer_is_no_new_version(server: ReleaseServer, tmp_path: Path, a
 
 
 def test_without_a_server_there_is_no_new_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(new_version, "RELEASES_URL", "http://127.0.0.1:9/")
+    monkeypatch.setattr(new_version, "find_project_address", lambda: "http://127.0.0.1:9")
     assert find_newer_version(tmp_path, "0.9", NOW) == ""
 
 
@@ -91,7 +90,7 @@ def test_doctor_asks_only_if_the_settings_say_so(
     server: ReleaseServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_wanted: bool, texts: list[str]
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(new_version, "find_installed_version", lambda _: "0.1.0")
+    monkeypatch.setattr(new_version, "find_installed_version", lambda _: "0.9.0")
     pi = RaspberryPi(tmp_path / "pi", np.zeros((48, 64, 3), np.uint8), 8080)
     if is_wanted:
         pi.change("/etc/tilekeeper/settings.toml", "new_versions = false", "new_versions = true")
