@@ -12,13 +12,14 @@ from functools import cached_property
 from itertools import takewhile
 
 from device.catalogue import get_text
+from device.gcg_export import export_gcg
 from device.player_names import is_displayable
 from device.report.contents import Report, ReportChoice, ReportSources, make_report
 from device.session.game_import import import_game, list_import_notices
 from device.session.messages import format_sentence
 from device.session.snapshot import BoardView, TableSnapshot
 from device.session.snapshot_builder import build_snapshot, build_tile_views
-from device.storage.archive import export_gcg, export_zip, find_stored_game, make_file_name
+from device.storage.archive import export_zip, find_stored_game, make_file_name
 from device.storage.errors import ArchiveError
 from device.storage.game_log import REDO, UNREADABLE_GAME_ERRORS, EventHistory, GameLog
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
@@ -28,6 +29,7 @@ from engine.corrections import Ledger
 from engine.errors import TilekeeperError
 from engine.events import PlayerRenamed, Redone, from_json
 from engine.game import Game
+from engine.rules import UnplayedRule
 from engine.state import Turn
 
 MAX_IMPORT_BYTES = 32 * 1024 * 1024
@@ -228,10 +230,13 @@ class GameArchive:
         with _convert_archive_errors(GameNotFoundError):
             return make_report(self.store, choice, sources, time.time())
 
-    def export_gcg(self, number: int) -> tuple[str, str]:
-        """Return a game in GCG format, and a file name for the download. Raises `GameNotFoundError`, `StoreError`."""
+    def export_gcg(self, number: int, unplayed: UnplayedRule | None = None) -> tuple[str, str]:
+        """Return a game in GCG format, and a file name for the download; see `device.gcg_export`.
+
+        Raises `GameNotFoundError`, `StoreError`.
+        """
         with _convert_archive_errors(GameNotFoundError):
-            return export_gcg(self.store, number), self._make_file_name(number, ".gcg")
+            return export_gcg(self.store, number, unplayed), self._make_file_name(number, ".gcg")
 
     def export_zip(self, number: int) -> tuple[Iterator[bytes], str]:
         """Return the chunks of a ZIP file with a game and its pictures, and a file name for the download.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from device.cli import UserError
 from device.cli.options import add_data_options, open_games
+from engine.rules import UnplayedRule
 
 if TYPE_CHECKING:
     from device.storage.store import GameStore
@@ -24,6 +25,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("game", type=int, nargs="?", help="number of the game (default: list all games)")
     parser.add_argument("file", type=Path, nargs="?", help="name of the new file, ending in .gcg or .zip")
+    parser.add_argument(
+        "--unplayed",
+        choices=[UnplayedRule.BOTH, UnplayedRule.TWICE],
+        type=UnplayedRule,
+        help="how unplayed letters count in a GCG file: both (+x/-x), or twice (+2x), which some programs need "
+        "(default: as in the game)",
+    )
     add_data_options(parser)
 
 
@@ -33,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         if args.game is None:
             _list_games(store)
         else:
-            print(export_game(store, args.game, args.file or Path(f"game-{args.game}.gcg")))
+            print(export_game(store, args.game, args.file or Path(f"game-{args.game}.gcg"), args.unplayed))
     return 0
 
 
@@ -46,17 +54,21 @@ def _list_games(store: GameStore) -> None:
         print(f"{game.id:4}  {day}  {', '.join(summaries.list_players(game))}")
 
 
-def export_game(store: GameStore, number: int, path: Path) -> str:
-    """Write a game to a new file and return a sentence for the console.
+def export_game(store: GameStore, number: int, path: Path, unplayed: UnplayedRule | None = None) -> str:
+    """Write a game to a new file and return a sentence for the console. `unplayed` is a choice for GCG files.
 
     If writing fails, the file is deleted. Raises `UserError`, `StoreError`, and `OSError` if the disk is full.
     """
-    from device.storage.archive import export_gcg, export_zip
+    from device.gcg_export import export_gcg
+    from device.storage.archive import export_zip
     from device.storage.files import sync_folder
 
     if path.suffix.lower() not in (".gcg", ".zip"):
         raise UserError(f"{path}: The file name must end in .gcg or .zip.")
-    parts = export_zip(store, number) if path.suffix.lower() == ".zip" else [export_gcg(store, number).encode()]
+    is_zip = path.suffix.lower() == ".zip"
+    if is_zip and unplayed is not None:
+        raise UserError("--unplayed is only for GCG files. Leave it out for a ZIP file.")
+    parts = export_zip(store, number) if is_zip else [export_gcg(store, number, unplayed).encode()]
     try:
         file = path.open("xb")
     except FileExistsError:

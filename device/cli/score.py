@@ -11,7 +11,8 @@ from typing import Any
 
 from device.cli import describe_unreadable_file
 from engine.board import load_layout
-from engine.gcg import Problem, Record, Replay, parse_gcg, replay
+from engine.errors import NotationError, RulesError
+from engine.gcg import Problem, Record, Replay, build_game, parse_gcg, replay
 from engine.tiles import load_tile_set
 
 HELP = "check the scores of recorded games (GCG files)"
@@ -67,7 +68,7 @@ def make_report(file: str, record: Record, game: Replay) -> dict[str, Any]:
             "line": event.entry.line,
             "player": labels[event.entry.player],
             "kind": event.entry.kind.value,
-            "at": event.entry.position or None,
+            "at": event.position or event.entry.position or None,
             "word": event.word,
             "recorded": event.entry.score,
             "score": event.score,
@@ -81,8 +82,22 @@ def make_report(file: str, record: Record, game: Replay) -> dict[str, Any]:
         "events": events,
         "totals": dict(zip(labels, game.totals, strict=True)),
         "problems": [str(problem) for problem in game.problems],
-        "notes": list(game.notes),
+        "notes": [*game.notes, *_compare_import(record, game)],
     }
+
+
+def _compare_import(record: Record, game: Replay) -> Iterator[str]:
+    """Yield a note if `tilekeeper import` refuses the file, or counts other scores than those by the rules."""
+    if not record.entries:
+        return
+    try:
+        totals = build_game(record).totals
+    except (NotationError, RulesError) as error:
+        yield f"this file cannot be imported: {error}"
+        return
+    if totals != game.totals:
+        counted = ", ".join(f"{name} {total}" for name, total in zip(record.labels(), totals, strict=True))
+        yield f"an import keeps the recorded scores and ends with {counted}"
 
 
 def format_report(result: dict[str, Any]) -> Iterator[str]:
@@ -95,7 +110,7 @@ def format_report(result: dict[str, Any]) -> Iterator[str]:
         mark = "" if event["score"] == event["recorded"] else f"  <- recorded {event['recorded']:+d}"
         yield f"{event['line']:5}  {event['player']:{width}}  {what:20} {score:>5}{mark}"
     yield "total  " + ", ".join(f"{name} {total}" for name, total in result["totals"].items())
-    for note in result["notes"]:
-        yield f"note: {note}"
     for problem in result["problems"]:
         yield f"problem: {problem}"
+    for note in result["notes"]:
+        yield f"note: {note}"

@@ -20,24 +20,28 @@ from engine.gcg.replay import MIN_SCORES_GAINED
 from engine.lexicon import WordList
 from engine.messages import make_message
 from engine.plays import Play
-from engine.rules import ChallengeRule
+from engine.rules import ChallengeRule, UnplayedRule
 from engine.state import CLOSING_KINDS, TURN_KINDS, Turn, TurnKind
 from engine.tiles import TileSet
 
 _LOST_TURN_NOTE = "#unsuccessful-challenge"  # the note of the program Macondo for the pass after a failed challenge
 END_NOTE = "end of the game"
 """The note of the last event line if the game is over, but no line has unplayed letters or overtime."""
+_RACK_NOTE = "the rack is not known: {} is assumed"
+_RACKLESS_KINDS = frozenset({TurnKind.PASS, TurnKind.EXCHANGE})
+"""Kinds of turns in which the camera sees no tiles."""
 _GENERATED_PRAGMAS = frozenset({"lexicon", "tile-distribution", "tile-set", "tile", "board-layout"})
 
 
-def build_record(game: Game, lexicon: WordList | None = None) -> Record:
-    """Return the game so far as a GCG record.
+def build_record(game: Game, lexicon: WordList | None = None, unplayed: UnplayedRule | None = None) -> Record:
+    """Return the game so far as a GCG record. If `unplayed` is given, unplayed letters count by this rule.
 
     - Blanks: GCG has no notation for a blank without a letter. Each one gets the first letter that makes its words
       valid in `lexicon`, or the first letter of the tile set if `lexicon` is None. A note marks this letter as an
       assumption.
     - Racks: the camera does not see them. A rack in the record has only tiles that are known: those played in this
-      turn. When the bag is empty, it also has those that the player played or revealed later.
+      turn. When the bag is empty, it also has those that the player played or revealed later. Other programs cannot
+      read a pass or an exchange without a rack, so if none is known, tiles are assumed, and a note says so.
     - Other events: a turn lost by a failed challenge (rule 8) becomes a pass. An event without a GCG notation becomes a
       note.
 
@@ -50,6 +54,9 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     for turn in game.turns:
         if turn.play is not None:
             _check_notation(turn.play, game.state.board_before(turn), f"{turn.at} {turn.word}")
+    if unplayed is not None:
+        start = replace(game.start_event, rules=replace(game.rules, unplayed=unplayed))
+        game = Game.from_events([start, *game.events[1:]])
     assumed = unnamed_blanks(game.state)
     for square in assumed:
         letters = find_blank_letters(game.state, square, lexicon.__contains__) if lexicon else game.tiles.letters
@@ -57,7 +64,40 @@ def build_record(game: Game, lexicon: WordList | None = None) -> Record:
     entries = _sum_totals(_build_entries(game, assumed))
     record = Record(_build_players(game.players), tuple(entries), tuple(_build_pragmas(game)))
     imported = next((event for event in game.events if isinstance(event, RecordImported)), None)
-    return record if imported is None else _restore_details(record, parse_gcg("\n".join(imported.lines)), game.tiles)
+    if imported is not None:
+        record = _restore_details(record, parse_gcg("\n".join(imported.lines)), game.tiles)
+    return replace(record, entries=tuple(_fill_racks(record.entries, game)))
+
+
+def _fill_racks(entries: Sequence[Entry], game: Game) -> list[Entry]:
+    """Return the event lines with racks for all passes and exchanges, which other programs cannot read without one.
+
+    The rack of a play that was taken back is still the rack of the player's next turn, and a player who passes keeps
+    the rack. For any other turn, tiles are assumed that were not on the board.
+    """
+    filled = list(entries)
+    rack_by_player: dict[int, str | None] = {}
+    for index, entry in enumerate(filled):
+        if entry.kind in _RACKLESS_KINDS and not entry.rack:
+            filled[index] = replace(entry, rack=rack_by_player.get(entry.player))
+        rack_by_player[entry.player] = entry.rack if entry.kind is TurnKind.WITHDRAWN else None
+    rack_by_player = {}
+    unseen = "".join(f"[{tile}]" for tile, _ in game.unseen.most_common())
+    for index, entry in reversed(list(enumerate(filled))):
+        if entry.kind in _RACKLESS_KINDS and not entry.rack:
+            rack = rack_by_player.get(entry.player)
+            if entry.kind is TurnKind.EXCHANGE or not rack:
+                entry = _assume_rack(entry, rack or unseen, game.tiles)
+            filled[index] = entry = replace(entry, rack=entry.rack or rack)
+        if entry.rack and entry.kind is not TurnKind.CHALLENGE:
+            rack_by_player[entry.player] = entry.rack
+    return filled
+
+
+def _assume_rack(entry: Entry, rack: str, tiles: TileSet) -> Entry:
+    """Return a line with the first tiles of `rack` as its rack: as many as were exchanged, or one for a pass."""
+    assumed = _format_tiles(tiles.split(tiles.fold(rack))[: entry.exchange_count or 1])
+    return replace(entry, rack=assumed, note=f"{entry.note}\n{_RACK_NOTE.format(assumed)}".strip())
 
 
 def _check_notation(play: Play, before: Board, name: str) -> None:

@@ -24,6 +24,10 @@ _LINE_END = re.compile(r"\r\n|\n|\r")
 _ENCODING = re.compile(rb"#character-encoding[ \t]+(\S+)")
 # Some systems write Á as A and an accent, which is not a tile. Long runs of accents would take minutes to normalise.
 _LETTER_WITH_ACCENTS = re.compile(r"[^\W\d_][\u0300-\u036f]{1,3}")
+_LATIN_1_NAMES = frozenset({"iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1"})
+_LATIN_1 = [bytes([byte]).decode("cp1252", "replace").replace("\ufffd", chr(byte)) for byte in range(256)]
+_COMMENT_SIGNS = (";", "//", "%")
+"""Beginnings of lines that are comments in other formats, which some files have."""
 _PLAYER = re.compile(r"player([1-9])\Z")
 _RACK = re.compile(r"rack([1-9])\Z")
 _PRAGMA_BY_OLD_SETTING = {
@@ -93,12 +97,15 @@ def _is_binary(data: bytes) -> bool:
 
 
 def _decode_text(data: bytes, problems: list[Problem]) -> str:
-    """Decode a file in the encoding of its `#character-encoding` line, in UTF-8 or in ISO-8859-1.
+    """Decode a file in the encoding of its `#character-encoding` line, in UTF-8, or in ISO-8859-1 as Windows has it.
 
-    The first of the three that decodes without an error is used. ISO-8859-1 never fails.
+    The first of the three that decodes without an error is used. ISO-8859-1 never fails. Windows programs mean their
+    own encoding by this name, which has letters and quotes in place of some control characters.
     """
     named = _ENCODING.match(data.removeprefix(codecs.BOM_UTF8))
     name = named[1].decode("ascii", "replace") if named else "utf-8"
+    if name.lower() in _LATIN_1_NAMES:
+        return _decode_latin_1(data)
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         name = "utf-16"
     try:
@@ -114,7 +121,12 @@ def _decode_text(data: bytes, problems: list[Problem]) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        return data.decode("iso-8859-1")
+        return _decode_latin_1(data)
+
+
+def _decode_latin_1(data: bytes) -> str:
+    """Decode ISO-8859-1, with the characters of Windows-1252 in place of control characters."""
+    return "".join(map(_LATIN_1.__getitem__, data))
 
 
 class _Reader:
@@ -147,6 +159,8 @@ class _Reader:
                 self._read_event(number, line)
             elif line and self.is_in_note:
                 self._extend_note(line)
+            elif line.startswith(_COMMENT_SIGNS):
+                self._read_comment(number, line)
             elif line:
                 text = "{0} is neither an event (>) nor a pragma (#)."
                 self.add_problem(number, make_message("gcg-neither", text, quote_text(line)))
@@ -169,10 +183,20 @@ class _Reader:
                 self.add_problem(number, "#character-encoding must be the first line. It has no effect here.")
         elif name == "orientation":
             self.has_lettered_rows = text == "lettered-rows"
+        elif name.startswith(">") or (not name and text.startswith(">")):
+            self._read_comment(number, name + text)
         elif name == "-" and self.pragmas:  # `#-` continues the text of the previous pragma
             self.pragmas[-1] = replace(self.pragmas[-1], text=f"{self.pragmas[-1].text} {text}")
         else:
             self._add_setting(number, name, text)
+
+    def _read_comment(self, number: int, text: str) -> None:
+        """Keep a comment as a note, but leave out an event in a comment: other programs would read it as an event."""
+        text = text.lstrip("".join(_COMMENT_SIGNS) + " ")
+        if text.startswith(">"):
+            self.add_problem(number, make_message("gcg-comment", "This event is in a comment. It does not count."))
+        else:
+            self._extend_note(text)
 
     def _read_early_note(self, number: int, text: str) -> None:
         key, _, value = text.partition(":")
@@ -278,6 +302,10 @@ class _Reader:
                 self.add_problem(entry.line, only if known else reason)
                 seats = [len(players)]
                 players.append(Player(written.replace(" ", "_"), written))
+            if len(seats) > 1 and written not in (player.nick for player in players):
+                text = "{0} may be {1}, so their turns alternate. Correct the name."
+                names = " or ".join(players[seat].nick for seat in seats)
+                self.add_problem(entry.line, make_message("gcg-either-player", text, repr(written), names))
             # The turns of players with the same nickname alternate; any other line belongs to the last turn.
             last = entries[-1].player if entries else -1
             if entry.kind in TURN_KINDS:
@@ -291,18 +319,19 @@ class _Reader:
 def _find_seats(players: Sequence[Player], written: str) -> list[int]:
     """Return the seats of the players whom an event line with the nickname `written` may mean.
 
-    Files that were edited by hand may have the name, its first word, or the nickname in another case.
+    Files that were edited by hand may have the nickname in another case, the name, or its first word. There are several
+    seats if the nicknames of players differ only by the case of their letters.
     """
     nicks, names = [player.nick for player in players], [player.name for player in players]
-    known = nicks, names, [name.split()[0] for name in names]
-    for texts in known:
+    similar: list[int] = []
+    for texts in (nicks, names, [name.split()[0] for name in names]):
         if seats := [seat for seat, text in enumerate(texts) if text == written]:
             return seats
-    for texts in known:
         seats = [seat for seat, text in enumerate(texts) if text.casefold() == written.casefold()]
         if len(seats) == 1:
             return seats
-    return []
+        similar = similar or seats
+    return similar
 
 
 def _transpose_position(position: str) -> str:

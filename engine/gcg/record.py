@@ -14,12 +14,14 @@ from engine.reading import BLANK
 from engine.state import TurnKind
 
 UNKNOWN_RACK = "UNKNOWN"
-"""The text for an unknown rack in a GCG file."""
+"""The text of some programs for an unknown rack. It is only read: other programs take it for seven tiles."""
 _UNREAD_LINE_KEYS = frozenset({"gcg-form", "gcg-names-none", "gcg-neither"})
 _POSITION = re.compile(r"[A-Za-z]\d{1,3}\Z|\d{1,3}[A-Za-z]\Z")
 _SCORE = re.compile(r"([+-]*)(\d{1,6})\Z")  # at most 6 digits, because `int` raises for more than 4300 digits
 _COUNT = re.compile(r"\d{1,3}\Z")
 _MINUS_SIGNS = str.maketrans("\u2212\u2013", "--")
+_SCORELESS_KINDS = frozenset({TurnKind.PASS, TurnKind.EXCHANGE, TurnKind.WITHDRAWN})
+"""Kinds of events whose score follows from the event, so that a file need not have it."""
 _BANK_PREFIX = "bank="  # the program ScrabScrap writes this before unplayed tiles
 _KIND_BY_SIGN = {
     "-": TurnKind.PASS,
@@ -93,13 +95,10 @@ class Entry:
             raise NotationError(make_message("gcg-nothing", "There is nothing after the name of the player."))
         what = parts.pop(0)
         kind, position, written = _parse_descriptor(what, parts)
-        if not parts:
-            raise NotationError(make_message("gcg-no-score", "There is no score after {0}.", quote_text(what)))
-        score = _parse_score(parts.pop(0))
-        has_total = bool(parts) and _SCORE.match(parts[0].translate(_MINUS_SIGNS)) is not None
-        total = _parse_score(parts.pop(0)) if has_total else None
+        score, total = _parse_numbers(what, kind, parts)
         rack, written = rack and rack.replace("_", BLANK), written.replace("_", BLANK)
-        return cls(0, kind, score, total, rack, position, written, " ".join(parts))
+        words, comment = _split_comment(" ".join(parts))
+        return cls(0, kind, score, total, rack, position, written, words, comment)
 
     def to_gcg(self) -> str:
         """Return the event in GCG notation, without `>NICK:`."""
@@ -112,11 +111,8 @@ class Entry:
                 what = f"({self.text})"
             case _:
                 what = next(sign for sign, kind in _KIND_BY_SIGN.items() if kind is self.kind)
-        rack = self.rack
-        if rack is None and self.kind is not TurnKind.ENDRACK:
-            # The program Quackle reads the first field as the rack, and Macondo requires a rack. UNKNOWN is Quackle's
-            # text for an unknown rack.
-            rack = "" if self.kind is TurnKind.TIME else UNKNOWN_RACK
+        # Other programs expect the second space of an empty rack, but no rack before the letters that a player gains.
+        rack = "" if self.rack is None and self.kind is not TurnKind.ENDRACK else self.rack
         parts = [rack, what, f"{self.score:+d}", None if self.total is None else str(self.total), self.words or None]
         return " ".join(part for part in parts if part is not None)
 
@@ -206,6 +202,32 @@ def _parse_descriptor(what: str, rest: list[str]) -> tuple[TurnKind, str, str]:
     return TurnKind.PLAY, what.upper(), rest.pop(0)
 
 
+def _parse_numbers(what: str, kind: TurnKind, parts: list[str]) -> tuple[int, int | None]:
+    """Return the score and the total of an event, and remove them from `parts`. Raises `NotationError`.
+
+    Some files have no score for an event of `_SCORELESS_KINDS`. A single number without a sign is then the total.
+    """
+    numbers: list[str] = []
+    while parts and len(numbers) < 2 and _SCORE.match(parts[0].translate(_MINUS_SIGNS)):
+        numbers.append(parts.pop(0))
+    is_total = len(numbers) == 1 and numbers[0].isdecimal() and int(numbers[0]) > 0
+    if kind in _SCORELESS_KINDS and (not numbers or is_total):
+        numbers.insert(0, "0")
+    if not numbers and parts:
+        _parse_score(parts[0])  # raises the error
+    if not numbers:
+        raise NotationError(make_message("gcg-no-score", "There is no score after {0}.", quote_text(what)))
+    score, *total = map(_parse_score, numbers)
+    return score, total[0] if total else None
+
+
+def _split_comment(text: str) -> tuple[str, str]:
+    """Return the words formed and the comment in the text after the numbers of an event line; one of them is empty."""
+    if all(any(letter.isupper() or letter.isdigit() for letter in word) for word in text.split()):
+        return text, ""
+    return "", text.lstrip("#; ")
+
+
 def _parse_score(text: str) -> int:
     """Parse a score in points. Some files write `+-6` for minus six. Raises `NotationError`."""
     match = _SCORE.match(text.translate(_MINUS_SIGNS))
@@ -238,7 +260,7 @@ def format_gcg(record: Record) -> str:
             first, *rest = entry.note.split("\n")
             lines += [f"#note {first}", *(f"#note {line}" if line.startswith(("#", ">")) else line for line in rest)]
     lines += [_format_pragma(pragma) for pragma in late]
-    lines += [f"#rack{rack.player + 1} {rack.tiles}" for rack in record.racks]
+    lines += [f"#rack{rack.player + 1} {rack.tiles}" for rack in record.racks if rack.tiles]
     return "\n".join(_LINE_BREAK.sub(" ", line).rstrip() for line in lines) + "\n"
 
 

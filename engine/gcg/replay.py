@@ -37,12 +37,14 @@ MIN_MISMATCH_RATIO = 3
 class ReplayedEvent:
     """A recorded event and its computed score.
 
-    `score` (points) is None if the event does not fit the board, because then no score can be computed. `word` is the
-    main word of a play including tiles that were on the board, with blanks in lower case.
+    `score` (points) is None if the event does not fit the board, because then no score can be computed. `position` and
+    `word` are those of the main word of a play, including tiles that were on the board, with blanks in lower case. A
+    file may have the position of the other word of a play of one tile.
     """
 
     entry: Entry
     score: int | None
+    position: str = ""
     word: str | None = None
     play: Play | None = None
 
@@ -242,7 +244,7 @@ class _Replayer:
         self.last_play = _LastPlay(entry, before, scored.total)
         self.board = play.apply_to(before)
         word = "".join(map(self.tiles.text, scored.words[0].tiles)) if scored.words else entry.text
-        return ReplayedEvent(entry, scored.total, word, play)
+        return ReplayedEvent(entry, scored.total, play.position(before), word, play)
 
     def _withdraw_play(self, entry: Entry) -> int | None:
         """Withdraw the last play and return its score with the opposite sign.
@@ -271,9 +273,11 @@ class _Replayer:
         return points if self.are_letters_lost else 2 * points
 
     def _is_net_withdrawal(self, entry: Entry) -> bool:
-        """Return True for a withdrawal as in old files: with the score +0 and the total without the withdrawn play."""
-        if entry.kind is not TurnKind.WITHDRAWN or entry.score or entry.total is None:
+        """Return True for a withdrawal as in old files: without a score, or with +0, and the total before the play."""
+        if entry.kind is not TurnKind.WITHDRAWN or entry.score:
             return False
+        if entry.total is None:
+            return True
         total_before = self.recorded_totals[entry.player]
         return entry.total not in (total_before, total_before + self.total_offsets[entry.player])
 

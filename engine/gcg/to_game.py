@@ -161,6 +161,8 @@ def _is_challenge_by_rules(game: Game, entry: Entry) -> bool:
     The rules are inferred from the first challenge of the file. A file may have points gained and points lost by
     challenges, which no single rule allows.
     """
+    if game.last_turn is not None and game.last_turn.kind is TurnKind.CHALLENGE:
+        return False  # the points of one challenge are in two lines, or a second player challenged the same play
     if game.rules.challenger_pays:
         return entry.score < 0
     target = game.challengeable_turn

@@ -115,7 +115,11 @@ def check_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Proble
 
 
 def check_end_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Problem]:
-    """Yield a problem for each player who has no end rack, if others lose points for theirs and tiles are left."""
+    """Yield a problem for each player without an end rack, if others lose points for theirs.
+
+    The letters that nobody has are those of a player without an end rack. If there are none, the player who made the
+    last play went out, and gains the letters of the others.
+    """
     end_racks = [entry for entry in record.entries if entry.kind is TurnKind.ENDRACK]
     if not any(entry.is_penalty for entry in end_racks):
         return
@@ -125,11 +129,16 @@ def check_end_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Pr
             left -= Counter(tiles.split(entry.text))
         except NotationError:
             return  # `check_entry` reports this line
-    with_end_rack = {entry.player for entry in end_racks}
+    line, with_end_rack = end_racks[-1].line, {entry.player for entry in end_racks}
     for seat, player in enumerate(record.players):
         if left and seat not in with_end_rack:
             text = f"There is no end rack of {player.nick}, but these tiles were not played: {_format_tiles(left)}."
-            yield Problem(end_racks[-1].line, text)
+            yield Problem(line, text)
+    last = next((entry.player for entry in reversed(record.entries) if entry.kind is TurnKind.PLAY), None)
+    if not left and last is not None and last not in with_end_rack:
+        letters = " ".join(entry.text for entry in end_racks if entry.is_penalty)
+        text = "{0} went out, but there is no line with the points for the letters of the others: {1}."
+        yield Problem(line, make_message("gcg-no-gain", text, record.players[last].nick, letters))
 
 
 def check_order(record: Record) -> Iterator[Problem]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from flask import Response
@@ -12,6 +12,7 @@ from msgspec import Meta
 
 from device.session.snapshot import TurnView
 from device.storage.statistics import HeadToHead, PlayerRecord
+from engine.rules import UnplayedRule
 from web.api.live_game import JPEG
 from web.api.operations import ApiError, Media, Operation, make_operation
 from web.filters import list_rows
@@ -33,6 +34,15 @@ class GamesQuery(msgspec.Struct, frozen=True):
     until: Annotated[Day | None, Meta(description="The last day.")] = None
     skip: Annotated[int, Meta(ge=0, le=1_000_000, description="Number of the newest games to leave out.")] = 0
     most: Annotated[int, Meta(ge=1, le=MAX_GAMES_PER_REQUEST, description="Largest number of games to return.")] = 50
+
+
+class GcgQuery(msgspec.Struct, frozen=True):
+    """Choice for a GCG file: how unplayed letters count."""
+
+    unplayed: Annotated[
+        Literal["both", "twice"] | None,
+        Meta(description="Count unplayed letters by this rule. Without it, they count as in the game."),
+    ] = None
 
 
 class RecordsQuery(msgspec.Struct, frozen=True):
@@ -126,9 +136,9 @@ class ArchiveOperations:
         )
         return WholeGame(replay.line, end.tile_set, end.board.premiums, turns, replay.notices)
 
-    def game_gcg(self, number: int) -> Annotated[Response, GCG]:
+    def game_gcg(self, number: int, query: GcgQuery) -> Annotated[Response, GCG]:
         """Export a game in the GCG format of other Scrabble programs."""
-        text, name = self.archive.export_gcg(number)
+        text, name = self.archive.export_gcg(number, UnplayedRule(query.unplayed) if query.unplayed else None)
         return send_file(text, GCG.type, name)
 
     def game_zip(self, number: int) -> Annotated[Response, ZIP]:

@@ -19,6 +19,7 @@ from device.session.commands.corrections import RenamePlayer
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession
 from device.storage.statistics import HeadToHead
+from engine.rules import UnplayedRule
 from web.game_archive import (
     MAX_COMMENT_CHARS,
     CommentChangedError,
@@ -124,8 +125,8 @@ class HistoryPages:
         )
 
     def gcg(self, number: int) -> Response:
-        """Return the download of a game in GCG format."""
-        text, name = self.archive.export_gcg(number)
+        """Return the download of a game in GCG format; `unplayed` in the query is a rule for the unplayed letters."""
+        text, name = self.archive.export_gcg(number, request.args.get("unplayed", type=UnplayedRule))
         return send_file(text, "text/plain", name)
 
     def zip(self, number: int) -> Response:

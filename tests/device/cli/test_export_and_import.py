@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,24 @@ def test_exported_game_comes_back_at_another_table(
     first = tmp_path / "first.gcg"
     assert main(["export", "1", str(first), "--data", str(data)]) == 0
     assert again.read_text() == first.read_text()
+
+
+@pytest.mark.parametrize(("unplayed", "has_loss"), [("both", True), ("twice", False)])
+def test_unplayed_letters_are_counted_as_chosen(data: Path, tmp_path: Path, unplayed: str, has_loss: bool) -> None:
+    first, file = tmp_path / "first.gcg", tmp_path / "game.gcg"
+    first.write_text(format_gcg(load_demo_games()["night-train"]), encoding="utf-8")
+    assert main(["import", str(first), "--data", str(data)]) == 0
+    assert main(["export", "2", str(file), "--unplayed", unplayed, "--data", str(data)]) == 0
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if re.search(r"\([A-Z?]+\) [+-]", line)]
+    assert len(lines) == 1 + has_loss and (") -" in lines[-1]) is has_loss
+
+
+def test_choice_for_unplayed_letters_is_only_for_gcg(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "game.zip"
+    assert main(["export", "1", str(file), "--unplayed", "both", "--data", str(data)]) == 2
+    assert "--unplayed is only for GCG files" in capsys.readouterr().err and not file.exists()
 
 
 def test_file_that_is_no_game_is_named_and_the_others_are_taken_in(

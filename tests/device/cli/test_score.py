@@ -64,6 +64,22 @@ def test_printed_table_marks_the_differences(game: Path, capsys: pytest.CaptureF
     assert lines[3].endswith("+25  <- recorded +26")
     assert lines[5] == "total  A 39, B 9"
     assert lines[6] == "problem: line 6: The recorded score is +26, but by the rules it is +25."
+    assert lines[7] == "note: an import keeps the recorded scores and ends with A 40, B 9"
+
+
+def test_file_that_cannot_be_imported_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "game.gcg"
+    path.write_text(f"{GAME}>A: BIT 99Z BIT +16 56\n", encoding="utf-8")
+    assert run(path, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["notes"][0].startswith("this file cannot be imported: line 8: '99Z'")
+
+
+def test_play_of_one_tile_has_the_square_of_its_word(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "game.gcg"
+    path.write_text(f"{GAME}>A: S J8 S +8 48\n", encoding="utf-8")
+    assert run(path, "--json") == 0
+    event = json.loads(capsys.readouterr().out)["events"][-1]
+    assert (event["at"], event["word"]) == ("8F", "HORNS")
 
 
 def test_the_tiles_can_be_given(game: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,13 +72,41 @@ def test_the_worked_example_is_written_as_everybody_reads_it() -> None:
 
 def test_exchanges_and_passes() -> None:
     game = five_turns(Exchanged(1, 2, ("Q", "V")), Exchanged(0, 3), Passed(1))
-    assert lines(game) == [">Ben: QV -QV +0 25", ">Anna: UNKNOWN -3 +0 55", ">Ben: UNKNOWN - +0 25"]
+    assert lines(game) == [
+        ">Ben: QV -QV +0 25",
+        ">Anna: EIA -3 +0 55",
+        "#note the rack is not known: EIA is assumed",
+        ">Ben: E - +0 25",
+        "#note the rack is not known: E is assumed",
+    ]
+
+
+def test_exchange_by_number_has_tiles_that_the_player_plays_next() -> None:
+    game = five_turns(Exchanged(1, 2), Passed(0))
+    game = game.push(PlayMade(1, Play.from_gcg(game.board, "12D", "zI", game.tiles)))
+    assert lines(game)[:2] == [">Ben: ?I -2 +0 25", "#note the rack is not known: ?I is assumed"]
+
+
+def test_turn_after_a_play_taken_back_has_the_rack_of_the_play() -> None:
+    game = five_turns(PlayWithdrawn(0), Passed(1), Exchanged(0, 2))
+    assert lines(game)[-1] == ">Anna: BIT -2 +0 39"
+
+
+def test_exported_exchange_by_number_is_imported_as_it_was() -> None:
+    game = five_turns(Exchanged(1, 5), Passed(0))
+    again = build_game(parse_gcg(format_gcg(build_record(game))))
+    assert again.events[1:] == game.events[1:]
 
 
 def test_who_passes_holds_what_they_play_next() -> None:
     game = five_turns(Passed(1), Passed(0))
     game = game.push(PlayMade(1, Play.from_gcg(game.board, "12D", "zI", game.tiles)))
-    assert lines(game) == [">Ben: ?I - +0 25", ">Anna: UNKNOWN - +0 55", ">Ben: ?I 12D zI +6 31"]
+    assert lines(game) == [
+        ">Ben: ?I - +0 25",
+        ">Anna: E - +0 55",
+        "#note the rack is not known: E is assumed",
+        ">Ben: ?I 12D zI +6 31",
+    ]
 
 
 def test_racks_are_whole_once_nothing_is_drawn_any_more() -> None:
@@ -123,7 +151,7 @@ def test_a_play_taken_back(back: Event) -> None:
 
 def test_a_play_taken_back_after_a_pass_is_read_back() -> None:
     game = five_turns(Passed(1), PlayWithdrawn(0))
-    assert lines(game) == [">Anna: BIT -- -16 39", ">Ben: UNKNOWN - +0 25"]
+    assert lines(game)[:2] == [">Anna: BIT -- -16 39", ">Ben: E - +0 25"]
     assert build_game(parse_gcg(format_gcg(build_record(game)))).totals == game.totals == (39, 25)
 
 
@@ -136,16 +164,17 @@ def test_play_of_one_tile_keeps_its_rack_if_it_is_written_in_the_other_direction
 
 def test_points_for_a_challenge_in_vain() -> None:
     game = five_turns(Challenged(1, upheld=False), rules=Rules(challenge=ChallengeRule.POINTS, challenge_points=5))
-    assert lines(game) == [">Anna: UNKNOWN (challenge) +5 60"]
+    assert lines(game) == [">Anna:  (challenge) +5 60"]
 
 
 def test_a_turn_lost_by_a_challenge_in_vain_is_a_pass() -> None:
     game = five_turns(Challenged(1, upheld=False), Passed(0))
     assert lines(game) == [
         "#note unsuccessful challenge by Ben",
-        ">Ben: UNKNOWN - +0 25",
+        ">Ben: E - +0 25",
         "#note #unsuccessful-challenge",
-        ">Anna: UNKNOWN - +0 55",
+        ">Anna: E - +0 55",
+        "#note the rack is not known: E is assumed",
     ]
 
 
@@ -276,7 +305,7 @@ def test_variants_are_described() -> None:
 def test_points_that_the_challenger_paid_are_read_back() -> None:
     rules = Rules(challenge=ChallengeRule.POINTS, challenge_points=5, challenger_pays=True)
     game = five_turns(Challenged(1, upheld=False), rules=rules)
-    assert lines(game) == [">Ben: UNKNOWN (challenge) -5 20"]
+    assert lines(game) == [">Ben:  (challenge) -5 20"]
     again = build_game(parse_gcg(format_gcg(build_record(game))))
     assert (again.totals, again.rules.challenger_pays) == (game.totals, True)
     assert again.events[-1] == Challenged(1, upheld=False)

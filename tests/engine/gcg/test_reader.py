@@ -287,9 +287,19 @@ def test_accents_may_be_characters_of_their_own() -> None:
     assert (record.players[0].name, record.entries[0].text) == ("Zoë", "ÄRA")
 
 
-def test_nickname_of_two_players_but_for_the_case_is_of_neither() -> None:
-    record = parse_gcg("#player1 Al Ann\n#player2 aL Bob\n>AL: - +0 0\n>aL: - +0 0\n")
-    assert [entry.player for entry in record.entries] == [2, 1] and len(record.problems) == 1
+def test_nickname_of_two_players_but_for_the_case_is_that_of_the_player_to_move() -> None:
+    record = parse_gcg("#player1 Al Ann\n#player2 aL Bob\n>AL: - +0 0\n>aL: - +0 0\n>AL: - +0 0\n>al: - +0 0\n")
+    assert [entry.player for entry in record.entries] == [0, 1, 0, 1] and len(record.players) == 2
+    assert [str(problem) for problem in record.problems] == [
+        "line 3: 'AL' may be Al or aL, so their turns alternate. Correct the name.",
+        "line 5: 'AL' may be Al or aL, so their turns alternate. Correct the name.",
+        "line 6: 'al' may be Al or aL, so their turns alternate. Correct the name.",
+    ]
+
+
+def test_nickname_in_another_case_comes_before_the_name_of_another_player() -> None:
+    record = parse_gcg("#player1 anna Ben Ames\n#player2 ben Anna Berg\n>Anna: - +0 0\n>Ben: - +0 0\n")
+    assert [entry.player for entry in record.entries] == [0, 1] and not record.problems
 
 
 def test_unknown_tiles_of_a_last_rack_are_read_as_in_an_event() -> None:

@@ -13,6 +13,7 @@ from tests.support.local_data import GCG_DIR, needs_games
 
 _names = st.from_regex(r"[A-ZÄÖa-zé][A-Za-zéß0-9_.-]{0,11}", fullmatch=True)
 _texts = st.lists(_names, min_size=1, max_size=4).map(" ".join)
+_formed = st.lists(st.from_regex(r"[A-ZÄ][A-Za-zÄé]{0,9}", fullmatch=True), min_size=1, max_size=4).map(", ".join)
 _tiles = st.lists(st.sampled_from([*"AEINRST?ÄŁ", "[CH]", "[L·L]"]), min_size=1, max_size=7).map("".join)
 _words = st.lists(st.sampled_from([*"AEINRST.aeinrstÄä", "[CH]", "[ch]", "(SA)"]), min_size=1, max_size=9).map("".join)
 _positions = st.builds(position_name, st.sampled_from(SQUARES), st.booleans())
@@ -47,7 +48,7 @@ def entries(draw: st.DrawFn, players: int) -> Entry:
         rack=rack,
         position=draw(_positions) if kind is TurnKind.PLAY else "",
         text=draw(text),
-        words="" if total is None else draw(st.just("") | _texts),
+        words="" if total is None else draw(st.just("") | _formed),
         note=draw(_notes),
     )
 
@@ -90,13 +91,13 @@ def test_the_bytes_written_are_read_back_with_any_line_end(record: Record) -> No
     ("entry", "line"),
     [
         (Entry(0, TurnKind.PLAY, 9, 9, "AFM", "H6", "FA.M"), ">A: AFM H6 FA.M +9 9"),
-        (Entry(0, TurnKind.PLAY, 9, 9, None, "H6", "FA.M"), ">A: UNKNOWN H6 FA.M +9 9"),
+        (Entry(0, TurnKind.PLAY, 9, 9, None, "H6", "FA.M"), ">A:  H6 FA.M +9 9"),
         (Entry(0, TurnKind.PASS, 0, 9, "U"), ">A: U - +0 9"),
         (Entry(0, TurnKind.EXCHANGE, 0, 9, "IIIU", text="III"), ">A: IIIU -III +0 9"),
         (Entry(0, TurnKind.EXCHANGE, 0, 9, "IIIU", text="3"), ">A: IIIU -3 +0 9"),
         (Entry(0, TurnKind.WITHDRAWN, -9, 0, "AFM"), ">A: AFM -- -9 0"),
         (Entry(0, TurnKind.CHALLENGE, 5, 14, "EE"), ">A: EE (challenge) +5 14"),
-        (Entry(0, TurnKind.CHALLENGE, 5, 14), ">A: UNKNOWN (challenge) +5 14"),
+        (Entry(0, TurnKind.CHALLENGE, 5, 14), ">A:  (challenge) +5 14"),
         (Entry(0, TurnKind.TIME, -10, 14), ">A:  (time) -10 14"),
         (Entry(0, TurnKind.TIME, -10, -1, "Q"), ">A: Q (time) -10 -1"),
         (Entry(0, TurnKind.ENDRACK, 20, 29, text="Q"), ">A: (Q) +20 29"),

@@ -227,6 +227,13 @@ def test_stored_game_has_its_turns(table: WebTable, program: Program) -> None:
     assert program.call("GET", "/games/2").status_code == 404
 
 
+@pytest.mark.parametrize(("query", "status"), [("", 200), ("?unplayed=twice", 200), ("?unplayed=thrice", 400)])
+def test_gcg_has_the_chosen_end(table: WebTable, paired: Program, query: str, status: int) -> None:
+    table.play_three_turns()
+    table.end()
+    assert paired.call("GET", f"/games/1/gcg{query}").status_code == status
+
+
 @pytest.mark.parametrize("query", ["since=2001-02-30", "since=today", "most=0", "most=x", "what=ever"])
 def test_invalid_query_is_refused(program: Program, query: str) -> None:
     assert program.call("GET", f"/games?{query}").status_code == 400

@@ -102,6 +102,12 @@ def test_words_that_were_checked_are_not_called_unchecked(played: WebTable) -> N
     assert "not checked" not in read(played, "/history/1")
 
 
+def test_gcg_of_a_game_is_offered_with_the_other_end(played: WebTable) -> None:
+    assert 'href="/history/1/game.gcg?unplayed=twice" download>GCG file (+2x)<' in read(played, "/history/1")
+    answer = played.app.test_client().get("/history/1/game.gcg?unplayed=twice")
+    assert answer.status_code == 200 and ">Anna: HNOR 8F HORN +14 14" in answer.text
+
+
 def test_board_of_the_past_has_no_links(played: WebTable) -> None:
     assert "/dialogs/square" not in read(played, "/history/1")
 
