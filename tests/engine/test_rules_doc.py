@@ -7,7 +7,6 @@ import ast
 import json
 import re
 import shlex
-from dataclasses import fields
 from pathlib import Path
 
 import msgspec
@@ -18,7 +17,7 @@ from device.cli.run import configure
 from device.session.new_game import NewGameRequest, make_game
 from device.session.rule_choices import CHOICE_FIELDS
 from device.settings import parse_settings
-from engine.rules import VARIATIONS, Rules
+from engine.rules import VARIATIONS
 from tests.support.local_data import RULES_CHECKLIST, needs_rules_checklist
 
 ROOT = Path(__file__).parents[2]
@@ -33,12 +32,6 @@ def test_the_test_exists(module: str, test: str) -> None:
     [path] = (ROOT / "tests").rglob(f"{module}.py")
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-
-
-def test_every_switch_of_the_rules_is_there_with_its_source() -> None:
-    switches = DOC.partition("## Switches")[2]
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| .+ \| .+ \|$", switches, re.MULTILINE)
-    assert {name for row in rows for name in re.findall(r"\w+", row)} == {field.name for field in fields(Rules)}
 
 
 @needs_rules_checklist
