@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import stat
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +14,13 @@ from device.catalogue import get_text
 from vision.photo import PhotoError, load_photo
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
+VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpg", ".mjpeg"})
+_UNREADABLE_SUFFIXES = {
+    **dict.fromkeys((".heic", ".heif", ".hif", ".avif"), "camera-heic"),
+    **dict.fromkeys((".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", ".pef", ".raw"), "camera-raw"),
+    **dict.fromkeys((*VIDEO_SUFFIXES, ".3gp", ".gif"), "camera-film"),
+}
+"""The key of the message about a file with this suffix, which a camera or phone may save in place of a picture."""
 WRITE_TIMEOUT_S = 2.0
 """Seconds after the last change of an unreadable file during which it is tried again, because it may be incomplete."""
 _NEVER = -1
@@ -101,8 +108,9 @@ class FolderCamera:
         if self._folder is not None:
             self._pending = self._list_new_files(self._folder)
         if not self._pending:
-            text = get_text("camera-none-new", self._folder) if self._folder else get_text("camera-none-left")
-            raise NoMorePicturesError(text)
+            raise NoMorePicturesError(
+                self._describe_missing_picture(self._folder) if self._folder else get_text("camera-none-left")
+            )
         path = self._pending.pop(0)
         written = _read_time(path)
         try:
@@ -119,6 +127,15 @@ class FolderCamera:
         except OSError as error:
             raise CameraError(get_text("camera-folder-gone", folder, error.strerror)) from error
         return sorted((p for p in found if self._is_new(p)), key=lambda p: p.name)
+
+    def _describe_missing_picture(self, folder: Path) -> str:
+        """Return what to do if `folder` has no new picture; name a newer file or sub-folder that cannot be used."""
+        newest_shown = max(self._shown.values(), default=_NEVER)
+        unusable = [(time_ns, path, key) for path in folder.iterdir() for time_ns, key in _find_unusable(path)]
+        time_ns, path, key = max(unusable, default=(_NEVER, folder, "camera-none-new"))
+        if time_ns <= newest_shown or path == folder:
+            return get_text("camera-none-new", folder)
+        return get_text(key, path.name, path.suffix[1:].upper(), folder)
 
     def _is_new(self, path: Path) -> bool:
         """Return True if a picture was not returned yet. If only the date of the picture changed, record the date."""
@@ -153,6 +170,29 @@ class FolderCamera:
 def has_picture_name(path: Path) -> bool:
     """Return True for the name of a picture; hidden files belong to programs, such as `._1.jpg` of a Mac."""
     return path.suffix.lower() in IMAGE_SUFFIXES and not path.name.startswith(".")
+
+
+def _find_unusable(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the time of a file or sub-folder that a person may take for a picture, and the key of its message."""
+    if path.name.startswith("."):
+        return
+    if path.is_dir():
+        pictures = [p for p in path.iterdir() if has_picture_name(p) or p.suffix.lower() in _UNREADABLE_SUFFIXES]
+        if pictures:
+            yield max(map(_read_arrival, pictures)), "camera-sub-folder"
+    elif key := _UNREADABLE_SUFFIXES.get(path.suffix.lower()):
+        yield _read_arrival(path), key
+
+
+def _read_arrival(path: Path) -> int:
+    """Return the time at which a file was written or came into its folder, in ns since 1970; `_NEVER` if it is gone.
+
+    A copy may keep the modification time of the original.
+    """
+    try:
+        return max(path.stat().st_mtime_ns, path.stat().st_ctime_ns)
+    except OSError:
+        return _NEVER
 
 
 def _is_folder(path: Path) -> bool:

@@ -10,12 +10,11 @@ import cv2
 import numpy as np
 
 from device.cameras.base import Image
-from device.cameras.folder import has_picture_name
+from device.cameras.folder import VIDEO_SUFFIXES, has_picture_name
 from device.cameras.stream import silence_opencv
 from engine.errors import TilekeeperError
 from vision.photo import PhotoError, load_photo
 
-VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpg", ".mjpeg"})
 MIN_FRAME_INTERVAL_S = 0.09
 """Shortest time between two frames that are decoded, in seconds; ten frames a second suffice to see a hand move."""
 FOLDER_FRAMES_PER_S = 10.0

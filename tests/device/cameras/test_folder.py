@@ -56,6 +56,47 @@ def test_hidden_files_in_a_folder_are_no_pictures(tmp_path: Path) -> None:
     assert grey(open_camera(f"folder:{tmp_path}").capture_still().image) == 10
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("IMG_2.HEIC", r"IMG_2\.HEIC is a HEIC picture, .* Formats > Most Compatible"),
+        ("img.heif", r"img\.heif is a HEIF picture"), ("a.avif", r"a\.avif is a AVIF picture"),
+        ("DSC_1.dng", r"DSC_1\.dng is a raw picture \(DNG\), .* Set the camera to JPEG"),
+        ("DSC_1.NEF", r"raw picture \(NEF\)"), ("a.CR3", r"raw picture \(CR3\)"), ("a.arw", r"raw picture \(ARW\)"),
+        ("IMG_3.MOV", r"IMG_3\.MOV is a film \(MOV\), not a picture"), ("a.mp4", r"a\.mp4 is a film"),
+        ("VID.3gp", "is a film"), ("a.gif", "is a film"),
+        ("2026-11-28/a.jpg", r"in the sub-folder 2026-11-28, .* Put them into .* itself"),
+        ("100APPLE/IMG_1.HEIC", "in the sub-folder 100APPLE"),
+    ],
+)  # fmt: skip
+def test_new_file_that_cannot_be_used_is_named(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(b"\0\0\0$ftypheic")
+    with pytest.raises(NoMorePicturesError, match=text):
+        open_camera(f"folder:{tmp_path}").capture_still()
+
+
+@pytest.mark.parametrize("name", ["notes.txt", ".trash/a.jpg", "._IMG_1.HEIC", "empty/readme.txt", "Thumbs.db"])
+def test_file_that_is_not_meant_as_a_picture_is_not_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(b"text")
+    with pytest.raises(NoMorePicturesError, match="There is no new picture"):
+        open_camera(f"folder:{tmp_path}").capture_still()
+
+
+def test_film_that_is_older_than_the_last_picture_is_not_named(tmp_path: Path) -> None:
+    (tmp_path / "a.mov").write_bytes(b"film")
+    os.utime(tmp_path / "a.mov", (1000, 1000))
+    write(tmp_path / "b.png", 10)
+    camera = open_camera(f"folder:{tmp_path}")
+    camera.capture_still()
+    with pytest.raises(NoMorePicturesError, match="There is no new picture"):
+        camera.capture_still()
+    os.utime(tmp_path / "a.mov", (time.time() + 60, time.time() + 60))
+    with pytest.raises(NoMorePicturesError, match=r"a\.mov is a film"):
+        camera.capture_still()
+
+
 class PictureRecord:
     """The pictures that were shown, kept in memory."""
 
