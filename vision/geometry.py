@@ -165,6 +165,16 @@ class BoardPose:
         H[:, 2] += height * self.height_column
         return H
 
+    @property
+    def corners(self) -> Floats:
+        """The `(4, 2)` corners of the grid in px."""
+        return project(self.homography, grid_corners())
+
+    def rotate(self, quarter_turns: int) -> BoardPose:
+        """Return the pose for the coordinates of the board after anticlockwise quarter turns of its rectified view."""
+        turn = np.array([[0.0, -1.0, BOARD_SIZE], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+        return BoardPose(self.homography @ np.linalg.matrix_power(turn, quarter_turns), self.height_column)
+
 
 def estimate_board_pose(corners: NDArray[np.floating], size: tuple[int, int]) -> BoardPose:
     """Estimate the board's pose and the camera's focal length from the four corners of the grid, `(4, 2)` px.

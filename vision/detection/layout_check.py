@@ -43,6 +43,12 @@ _USUAL_AGREEMENT: Final = 0.45
 _CLEARNESS_WEIGHT: Final = 10.0
 """Exponent of the factor by which unclear squares reduce the confidence of a grid. The factor is the geometric mean,
 over the squares, of the probability of the best class. The exponent is high, so that unclear squares matter."""
+_BOARD_DOUBT_NATS: Final = 0.003
+"""Mean doubt, in nats, of the squares of a board with many tiles. If all squares are as clear, it is a board whatever
+its colours: the doubt of a clear board of unusual colours is 0.0004 to 0.001, that of the clearest other grid (a screen
+of another word game) 0.015."""
+_ENOUGH_TILES: Final = 30
+"""Number of tiles with which a grid of clear squares is a board: lines alone may be any grid."""
 _MAX_SCREEN_OFFSET_SQUARES: Final = 0.06
 """Maximum distance, in squares, of a board's corners from an outline that is exactly parallel to the picture's sides.
 
@@ -198,11 +204,13 @@ def measure_board_confidence(flat: Image, pixels_per_square: int, kinds_p: NDArr
     """
     # Compare the colours with the layout. Tiles cover premium squares, so a full board need not agree.
     agreement = compare_with_layout(flat, pixels_per_square, 0).explained_share
-    tile_share = min(float((kinds_p.argmax(axis=2) == 1).sum()) / _FULL_BOARD_TILES, 1.0)
-    support = agreement + _FULL_BOARD_AGREEMENT * tile_share
+    tile_count = float((kinds_p.argmax(axis=2) == 1).sum())
+    support = agreement + _FULL_BOARD_AGREEMENT * min(tile_count / _FULL_BOARD_TILES, 1.0)
     # The square network was trained on boards only: squares of other things are doubtful.
-    clearness = float(np.exp(np.log(kinds_p.max(axis=2)).mean()))
-    return float(grade_agreement(support) * clearness**_CLEARNESS_WEIGHT)
+    doubt = -float(np.log(kinds_p.max(axis=2)).mean())
+    by_squares = np.exp(-doubt / _BOARD_DOUBT_NATS) * min(tile_count / _ENOUGH_TILES, 1.0)
+    by_colours = grade_agreement(support)
+    return float((by_colours + (1 - by_colours) * by_squares) * np.exp(-doubt * _CLEARNESS_WEIGHT))
 
 
 def grade_agreement(agreement: float) -> float:

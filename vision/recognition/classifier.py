@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
-from vision.geometry import Floats, Image, estimate_board_pose, square_side
+from vision.geometry import BoardPose, Floats, Image, estimate_board_pose, square_side
 from vision.recognition.alphabet import Alphabet, restrict_to_alphabet
 from vision.recognition.colour_comparison import measure_log_colours
 from vision.recognition.cut_squares import hide_cut_squares
@@ -113,6 +113,10 @@ _CONFIG: Final = ClassifierConfig()
 class SquarePredictions:
     """Predictions of the square network for one board, with the rectified views that they belong to."""
 
+    picture: Image
+    """`(H, W, 3) uint8 BGR`: picture from which the views were rectified."""
+    pose: BoardPose
+    """Pose of the board in the picture, for the coordinates of the views."""
     board: Image
     """`(272, 272, 3) uint8 BGR`: rectified board from `rectify_board`."""
     tops: Image
@@ -131,6 +135,8 @@ class SquarePredictions:
         if not quarter_turns:
             return self
         return SquarePredictions(
+            self.picture,
+            self.pose.rotate(quarter_turns),
             np.rot90(self.board, quarter_turns),
             np.ascontiguousarray(np.rot90(self.tops, quarter_turns)),
             np.rot90(self.colours.reshape(BOARD_SIZE, BOARD_SIZE, -1), quarter_turns).reshape(self.colours.shape),
@@ -148,12 +154,10 @@ class ClassifiedBoard:
     """`(15, 15, classes + 1)`: probabilities of the letter network's classes, then that of a hidden square."""
     orientation: Orientation
     """Rotation that made the board upright."""
-    views: BoardViews
-    """Upright rectified views of the board."""
-    kinds_p: NDArray[np.float32]
-    """`(15, 15, 3)`: probabilities of empty, tile and hidden without the letter network."""
-    kinds: SquareKinds | None
-    """Predictions of the square network, kept for the next picture; None if the board was rotated or mirrored."""
+    squares: SquarePredictions
+    """Predictions without the letter network, for the upright board."""
+    poses: Floats
+    """`(15, 15, 3)`: shift and rotation of the tile on each square, as in `TilePoses.poses`."""
     clear_tiles: TileTable
     """Clear predictions of the letter network: tiles with a clear letter, blanks, and squares that may have had a tile.
     """
@@ -161,6 +165,11 @@ class ClassifiedBoard:
     """Unclear predictions of the letter network for squares that have no tile according to the square network."""
     foreign_p: Floats
     """`(15, 15)`: probability that a tile shows a letter or an accent outside the tile set; 0 without a tile."""
+
+    @property
+    def views(self) -> BoardViews:
+        """Upright rectified views of the board."""
+        return BoardViews(self.squares.board, self.squares.tops, self.poses)
 
 
 class SquareClassifier:
@@ -172,21 +181,19 @@ class SquareClassifier:
 
     def classify(
         self,
-        image: Image,
-        corners: Floats,
+        squares: SquarePredictions,
         tiles: Collection[str],
         *,
         is_upright: bool = False,
         recalled: RecalledBoard | None = None,
     ) -> ClassifiedBoard:
-        """Classify the 225 squares inside `corners` `(4, 2)` px; the possible letters are `tiles`.
+        """Classify the tiles of a board from the result of `classify_squares`; the possible letters are `tiles`.
 
         - `is_upright`: the first corner is the top left of the upright board. Otherwise the orientation is estimated,
           and the board is turned upright.
-        - `recalled`: the memory of an earlier reading, for the same `corners`; only tiles that have changed are read.
+        - `recalled`: the memory of an earlier reading, for the same corners; only tiles that have changed are read.
         """
         alphabet = self._letter_net.alphabet_matrix(tiles)
-        squares = self._classify_squares(image, corners, recalled)
         if recalled:
             orientation = Orientation(0, recalled.memory.orientation_confidence, len(recalled.unchanged_tiles.tile_p))
             table = self._classify_changed_tiles(squares, recalled, alphabet)
@@ -194,18 +201,16 @@ class SquareClassifier:
             orientation, known = (Orientation(0, 1.0, 0), None) if is_upright else self._vote_orientation(squares)
             squares = squares.rotate(orientation.quarter_turns)
             table = self._classify_tiles(squares, alphabet, known)
-        return self._fuse(squares, orientation, table, tiles, corners)
+        return self._fuse(squares, orientation, table, tiles)
 
-    def classify_reversed(self, board: ClassifiedBoard, corners: Floats, tiles: Collection[str]) -> ClassifiedBoard:
+    def classify_reversed(self, board: ClassifiedBoard, tiles: Collection[str]) -> ClassifiedBoard:
         """Classify the letters of `board` again, with the board upside down relative to its estimated orientation."""
-        views, kinds_p, colours = board.views, board.kinds_p, measure_log_colours(board.views.board)
-        upright = SquarePredictions(views.board, views.tops, colours, kinds_p, find_likely_tiles(kinds_p), None)
-        turned = upright.rotate(2)
+        turned = board.squares.rotate(2)
         half_turn = (board.orientation.quarter_turns + 2) % 4
         orientation = replace(board.orientation, quarter_turns=half_turn, confidence=_CONFIG.outvoted_orientation_p)
         alphabet = self._letter_net.alphabet_matrix(tiles)
         table = self._classify_tiles(turned, alphabet)
-        return self._fuse(turned, orientation, table, tiles, corners)
+        return self._fuse(turned, orientation, table, tiles)
 
     def may_be_mirrored(self, board: ClassifiedBoard, tiles: Collection[str]) -> bool:
         """Return True if the picture may be mirrored: some letters of `board` are clearer in mirrored crops.
@@ -225,7 +230,7 @@ class SquareClassifier:
         """Return the crops of a sample of the letters, and the sum of the probabilities of these letters."""
         letters_p = board.squares_p[:, :, :-1][:, :, LETTER_CLASSES].max(axis=2)
         has_letter = letters_p >= board.squares_p.max(axis=2)
-        lettered = [cell for cell in find_likely_tiles(board.kinds_p) if has_letter[cell]]
+        lettered = [cell for cell in find_likely_tiles(board.squares.kinds_p) if has_letter[cell]]
         sample = [row * BOARD_SIZE + column for row, column in lettered[: _CONFIG.sample_count]]
         return board.views.cut_crops(sample), float(letters_p.ravel()[sample].sum())
 
@@ -241,9 +246,8 @@ class SquareClassifier:
         orientation: Orientation,
         table: TileTable,
         tiles: Collection[str],
-        corners: Floats,
     ) -> ClassifiedBoard:
-        """Combine the predictions of both networks for an upright board; `corners` `(4, 2)` px are its corners."""
+        """Combine the predictions of both networks for an upright board."""
         alphabet = self._letter_net.alphabet_matrix(tiles)
         letters_p = restrict_to_alphabet(table.letters_logp, alphabet)
         foreign = self._letter_net.measure_foreign_letters(table.letters_logp, tiles)
@@ -252,22 +256,26 @@ class SquareClassifier:
         foreign_p = np.zeros((BOARD_SIZE, BOARD_SIZE))
         for cell, tile_p, p in zip(table.poses.cells, table.tile_p, foreign, strict=True):
             foreign_p[cell] = p * (tile_p >= _CONFIG.min_voter_p)
-        refined_p = self._refine(table, letters_p, alphabet, square_side(corners))
+        refined_p = self._refine(table, letters_p, alphabet, square_side(squares.pose.corners))
         fused_p = fuse_predictions(squares.kinds_p, table.poses.cells, refined_p, squares.board, squares.colours)
         poses = table.poses.poses_by_square()
         return ClassifiedBoard(
             squares_p=doubt_shared_tiles(fused_p, poses),
             orientation=orientation,
-            views=BoardViews(squares.board, squares.tops, poses),
-            kinds_p=squares.kinds_p,
-            kinds=squares.kinds,
+            squares=squares,
+            poses=poses,
             clear_tiles=table.select(np.flatnonzero(is_clear).tolist()),
             unclear_empty=table.select(np.flatnonzero(is_unclear_empty).tolist()),
             foreign_p=foreign_p,
         )
 
-    def _classify_squares(self, image: Image, corners: Floats, recalled: RecalledBoard | None) -> SquarePredictions:
-        """Rectify the two views of the board, and classify its squares as empty, tile or hidden."""
+    def classify_squares(
+        self, image: Image, corners: Floats, recalled: RecalledBoard | None = None
+    ) -> SquarePredictions:
+        """Rectify the two views of the board inside `corners` `(4, 2)` px, and classify its squares.
+
+        With `recalled`, the memory of an earlier reading for the same corners, only changed squares are classified.
+        """
         pose = recalled.pose if recalled else estimate_board_pose(corners, (image.shape[1], image.shape[0]))
         board, tops = rectify_board(image, pose), recalled.tops if recalled else rectify_tops(image, pose)
         if recalled is None:
@@ -279,7 +287,7 @@ class SquareClassifier:
         colours = measure_log_colours(board)
         kinds_p = doubt_tile_coloured_squares(kinds.kinds_p, colours)
         kinds_p = hide_cut_squares(kinds_p, pose, (image.shape[1], image.shape[0]))
-        return SquarePredictions(board, tops, colours, kinds_p, find_likely_tiles(kinds_p), kinds)
+        return SquarePredictions(image, pose, board, tops, colours, kinds_p, find_likely_tiles(kinds_p), kinds)
 
     def _vote_orientation(self, squares: SquarePredictions) -> tuple[Orientation, TilePredictions]:
         """Estimate the orientation from the most probable tiles; also return the predictions for their upright crops.

@@ -27,7 +27,7 @@ from vision.detection.location import OTHER_GRID_MESSAGE, BoardLocation, BoardNo
 from vision.detection.locator import BoardLocator
 from vision.geometry import Floats, Image, as_quad, flip_points, is_convex, reverse_quad, rotate_quad, square_side
 from vision.net import InvalidOutputError
-from vision.recognition.classifier import ClassifiedBoard, SquareClassifier
+from vision.recognition.classifier import ClassifiedBoard, SquareClassifier, SquarePredictions
 from vision.recognition.letters import LetterNet
 from vision.recognition.memory import BoardMemory, RecalledBoard
 from vision.recognition.problems import MIN_ORIENTATION_CONFIDENCE, list_location_problems, list_square_problems
@@ -224,9 +224,10 @@ class BoardReader:
         result is the classification that `_classify_other_ways` has replaced. Raises `BoardNotFoundError` if the grid
         does not look like a board.
         """
-        classified = self._classify(image, location, tiles, is_upright=is_upright, recalled=recalled)
+        squares = self._classify_squares(image, location, recalled)
         if is_unsure:
-            location = _verify_board(location, classified)
+            location = _verify_board(location, squares)  # before any letter is read
+        classified = self._classifier.classify(squares, tiles, is_upright=is_upright, recalled=recalled)
         if recalled is not None:
             # The board is still in its place, so it is not mirrored: there is no memory of mirrored pictures.
             return location, classified, None
@@ -250,32 +251,26 @@ class BoardReader:
         tiles_p = measure_tile_confidence(classified.squares_p, classified.foreign_p)
         # First the other way up: flipped letters of a turned board may be clear, such as B, C, E, O and X.
         if are_doubtful(tiles_p) and not is_upright and self._classifier.may_be_reversed(classified, tiles):
-            turned = self._classifier.classify_reversed(classified, location.corners, tiles)
+            turned = self._classifier.classify_reversed(classified, tiles)
             turned_p = measure_tile_confidence(turned.squares_p, turned.foreign_p)
             if is_better_reversed(turned_p, tiles_p):
                 classified, tiles_p = turned, turned_p
         if are_doubtful(tiles_p) and self._classifier.may_be_mirrored(classified, tiles):
             other = replace(location, is_mirrored=not location.is_mirrored)
-            flipped = self._classify(image, other, tiles, is_upright=False)
+            flipped = self._classifier.classify(self._classify_squares(image, other), tiles)
             if is_clearly_better(measure_tile_confidence(flipped.squares_p, flipped.foreign_p), tiles_p):
                 return flipped, classified
         return classified, None
 
-    def _classify(
-        self,
-        image: Image,
-        location: BoardLocation,
-        tiles: Collection[str],
-        *,
-        is_upright: bool,
-        recalled: RecalledBoard | None = None,
-    ) -> ClassifiedBoard:
+    def _classify_squares(
+        self, image: Image, location: BoardLocation, recalled: RecalledBoard | None = None
+    ) -> SquarePredictions:
         """Classify the squares of the board at `location`; a mirrored picture is flipped first."""
         quad = location.corners
         if location.is_mirrored:
             quad = flip_points(reverse_quad(quad), image.shape[1])
             image = np.asarray(cv2.flip(image, 1), np.uint8)
-        return self._classifier.classify(image, quad, tiles, is_upright=is_upright, recalled=recalled)
+        return self._classifier.classify_squares(image, quad, recalled)
 
 
 def _update_memory(
@@ -286,14 +281,14 @@ def _update_memory(
     `recalled` is the comparison with earlier pictures; None if all squares were read.
     """
     if recalled is not None:
-        return recalled.update_memory(classified.clear_tiles, classified.unclear_empty, classified.kinds)
+        return recalled.update_memory(classified.clear_tiles, classified.unclear_empty, classified.squares.kinds)
     return BoardMemory(
         location=location,
         orientation_confidence=classified.orientation.confidence,
         tops=classified.views.tops,
         clear_tiles=classified.clear_tiles,
         unclear_empty=classified.unclear_empty,
-        kinds=classified.kinds,
+        kinds=classified.squares.kinds,
         tiles=frozenset(tiles),
     )
 
@@ -319,14 +314,14 @@ def _describe_small_board(side: float) -> str:
     return make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}")
 
 
-def _verify_board(location: BoardLocation, classified: ClassifiedBoard) -> BoardLocation:
+def _verify_board(location: BoardLocation, squares: SquarePredictions) -> BoardLocation:
     """Return `location` with a confidence that takes the classification of the squares into account.
 
     Raises `BoardNotFoundError` if the grid does not look like a board.
     """
     edge = VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
-    grid = np.ascontiguousarray(classified.views.board[edge:-edge, edge:-edge])
-    confidence = measure_board_confidence(grid, VIEW_PX_PER_SQUARE, classified.kinds_p)
+    grid = np.ascontiguousarray(squares.board[edge:-edge, edge:-edge])
+    confidence = measure_board_confidence(grid, VIEW_PX_PER_SQUARE, squares.kinds_p)
     if confidence < MIN_LOCATION_CONFIDENCE:
         raise BoardNotFoundError(OTHER_GRID_MESSAGE)
     return replace(location, confidence=confidence)

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vision.detection.layout_check import compare_with_layout, fit_layout_shifts, layout_premiums, measure_lab_colours
+from vision.detection.layout_check import (
+    compare_with_layout,
+    fit_layout_shifts,
+    layout_premiums,
+    measure_board_confidence,
+    measure_lab_colours,
+)
 from vision.geometry import Floats, Image
 
 COLOURS = np.array([[60, 90, 20], [220, 170, 90], [160, 60, 20], [150, 150, 240], [40, 30, 200]], np.uint8)
@@ -80,3 +86,15 @@ def test_squares_under_tiles_are_distinguished_from_empty_ones() -> None:
     bare = fit_layout_shifts(colours(picture), 0)[0].uncovered
     assert not (bare & covered).any()
     assert bare.sum() >= 180
+
+
+@pytest.mark.parametrize(
+    ("doubt", "tile_count", "expected"), [(0.0005, 90, True), (0.0005, 3, False), (0.02, 90, False)]
+)
+def test_grid_of_unknown_colours_is_a_board_if_all_squares_are_clear_and_many_have_tiles(
+    doubt: float, tile_count: int, expected: bool
+) -> None:
+    kinds_p = np.full((225, 3), doubt / 2, np.float32)
+    kinds_p[:tile_count, 1] = kinds_p[tile_count:, 0] = 1 - doubt
+    plain = np.full((240, 240, 3), 128, np.uint8)
+    assert (measure_board_confidence(plain, 16, kinds_p.reshape(15, 15, 3)) > 0.6) is expected

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
+from typing import ClassVar
 
 import cv2
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.support.corner_errors import corner_error
 from tests.support.local_data import PHOTOS_DIR, needs_photos
 from vision.detection.location import BoardNotFoundError
 from vision.detection.locator import BoardLocator
 from vision.geometry import Image, is_convex, square_side
+from vision.net import Net
 from vision.recognition.reader import MIN_LOCATION_CONFIDENCE
 from vision.rendering.board_art import draw_board
 from vision.rendering.camera import look_at_board
@@ -48,6 +53,29 @@ def test_a_board_is_found_at_any_turn_and_tilt(locator: BoardLocator, edition: s
     found = locator.locate(scene.image)
     assert corner_error(found.corners, scene.corners) < 0.08
     assert found.confidence > 0.8
+
+
+class CountingNet(Net):
+    """A network that counts its runs by the name of its file."""
+
+    runs: ClassVar[Counter[str]] = Counter()
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._name = path.name
+
+    def __call__(self, batch: NDArray[np.float32], **more: NDArray[np.float32]) -> list[NDArray[np.float32]]:
+        self.runs[self._name] += 1
+        return super().__call__(batch, **more)
+
+
+def test_grid_with_which_all_corners_agree_is_not_fitted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vision.detection.locator.Net", CountingNet)
+    CountingNet.runs.clear()
+    scene = photograph(1)
+    off = scene.corners + 0.4 * square_side(scene.corners)
+    assert corner_error(BoardLocator().follow(scene.image, off).corners, scene.corners) < 0.08
+    assert CountingNet.runs["lattice.onnx"] == 1
 
 
 def test_an_empty_board_is_found(locator: BoardLocator) -> None:

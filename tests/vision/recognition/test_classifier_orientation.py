@@ -77,9 +77,9 @@ def classify_rendered(word: str, quarter_turns: int) -> tuple[int, list[int]]:
     table = SimulatedTable(seed=5, tilt=5.0, turn=0.0, values=load_tile_set("en").values)
     table.lay_tiles({(7, 4 + i): letter for i, letter in enumerate(word)})
     scene, letters = table.photograph(), CountingLetterNet()
-    found = SquareClassifier(SquareNet(), letters).classify(
-        scene.image, np.roll(scene.corners, quarter_turns, axis=0), load_tile_set("en").letters
-    )
+    classifier = SquareClassifier(SquareNet(), letters)
+    squares = classifier.classify_squares(scene.image, np.roll(scene.corners, quarter_turns, axis=0))
+    found = classifier.classify(squares, load_tile_set("en").letters)
     return found.orientation.quarter_turns, letters.crop_counts
 
 

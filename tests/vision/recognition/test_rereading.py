@@ -99,7 +99,9 @@ def test_sample_of_the_letters_shows_which_picture_is_mirrored(is_mirrored: bool
         corners = flip_points(reverse_quad(corners), image.shape[1])
     letters = CountingLetterNet()
     classifier = SquareClassifier(SquareNet(), letters)
-    found = classifier.classify(image, rotate_quad(corners, quarter_turns), tile_set.letters)
+    found = classifier.classify(
+        classifier.classify_squares(image, rotate_quad(corners, quarter_turns)), tile_set.letters
+    )
     letters.crop_counts.clear()
     assert classifier.may_be_mirrored(found, tile_set.letters) is is_mirrored
     assert letters.crop_counts == [16]
@@ -113,7 +115,7 @@ def test_sample_of_the_letters_shows_which_board_is_upside_down(quarter_turns: i
     scene, letters = table.photograph(), CountingLetterNet()
     classifier = SquareClassifier(SquareNet(), letters)
     corners = rotate_quad(scene.corners, quarter_turns)
-    found = classifier.classify(scene.image, corners, tile_set.letters, is_upright=True)
+    found = classifier.classify(classifier.classify_squares(scene.image, corners), tile_set.letters, is_upright=True)
     letters.crop_counts.clear()
     assert classifier.may_be_reversed(found, tile_set.letters) is expected
     assert letters.crop_counts == [8]
