@@ -69,19 +69,18 @@ def compute_colour_log_ratio(
     """Return the log-likelihood ratio tile : empty (nats) of the colours of the squares in `mask`, as `(225,)`.
 
     `colours` `(225, 3)` are from `measure_log_colours`. The masks `empty` and `tiles` `(225,)` mark squares that are
-    certainly empty or certainly tiles; their colours are the reference. The ratio is 0 for squares outside `mask`, and
-    for all squares if too few are certain.
+    certainly empty or certainly tiles; their colours are the reference. With too few tiles, a tile may have any colour.
+    The ratio is 0 for squares outside `mask`, and for all squares if too few are certainly empty.
     """
     answer = np.zeros(BOARD_SIZE * BOARD_SIZE)
     laid = np.flatnonzero(tiles)
     known = np.bincount(SQUARE_PREMIUMS[empty], minlength=len(_PREMIUMS)) >= _MIN_SQUARES
     bare, here = np.flatnonzero(empty & known[SQUARE_PREMIUMS]), np.flatnonzero(mask & known[SQUARE_PREMIUMS])
-    if len(laid) < _MIN_SQUARES or not len(bare):
+    if not len(bare):
         return answer
-    tile_spread = _colour_covariance(colours[laid] - average_nearby_colours(colours, laid, laid))
     # Pool the squares of all kinds: one kind alone has too few squares to estimate a covariance.
     bare_spread = _colour_covariance(colours[bare] - average_nearby_colours(colours, bare, bare, _SAME_PREMIUM_WEIGHTS))
-    as_tile = log_likelihood(colours[here] - average_nearby_colours(colours, laid, here), tile_spread)
+    as_tile = _compare_with_tiles(colours, laid, here)
     as_bare = log_likelihood(
         colours[here] - average_nearby_colours(colours, bare, here, _SAME_PREMIUM_WEIGHTS), bare_spread
     )
@@ -89,6 +88,14 @@ def compute_colour_log_ratio(
     as_tile, as_bare = np.logaddexp(as_tile, _MARKED_TILE_NATS), np.logaddexp(as_bare, _STRANGE_SQUARE_NATS)
     answer[here] = np.clip(as_tile - as_bare, -_MAX_LOG_RATIO_NATS, _MAX_LOG_RATIO_NATS)
     return answer
+
+
+def _compare_with_tiles(colours: Floats, laid: NDArray[np.intp], here: NDArray[np.intp]) -> Floats:
+    """Return the log-likelihood that the colour of each square in `here` is that of a tile like those on `laid`."""
+    if len(laid) < _MIN_SQUARES:
+        return np.full(len(here), _ANY_COLOUR_NATS)
+    spread = _colour_covariance(colours[laid] - average_nearby_colours(colours, laid, laid))
+    return log_likelihood(colours[here] - average_nearby_colours(colours, laid, here), spread)
 
 
 def average_nearby_colours(

@@ -22,14 +22,18 @@ from vision.geometry import Floats, Image
 from vision.recognition.colour_comparison import SQUARE_PREMIUMS, compute_colour_log_ratio, measure_log_colours
 from vision.recognition.edge_comparison import compute_edge_log_ratio, find_neighbours, find_tile_rims
 from vision.recognition.glare import hide_under_glare
-from vision.recognition.letters import BLANK_CLASS, NO_TILE_CLASS
+from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, NO_TILE_CLASS
 from vision.recognition.views import EMPTY_KIND, HIDDEN_KIND, TILE_KIND
 
 _BLANK_MISS_RATE: Final = 0.2
 """Share of blanks that the letter network classifies as no tile, measured on rendered scenes outside the training data.
 """
 _FALSE_LETTER_RATE: Final = 0.01
-"""Share of empty squares on which the letter network sees a letter, at any confidence."""
+_FALSE_LETTER_SQUARES: Final = 50.0
+_CLEAR_LETTER_P: Final = 0.9
+"""`_FALSE_LETTER_RATE`: usual share of empty squares on which the letter network sees a letter, at any confidence. It
+weighs as much as `_FALSE_LETTER_SQUARES` squares of the board itself. Letters above `_CLEAR_LETTER_P` are not counted:
+the network reads the lines and pegs of empty squares with less."""
 _MIN_PROBABILITY: Final = 1e-4
 """Minimum of each probability that is turned into log-odds; limits them to +-9.2 nats."""
 _MIN_EMPTY_PROBABILITY: Final = 0.97
@@ -39,6 +43,12 @@ _MAX_HIDDEN_PROBABILITY: Final = 0.2
 are not compared with those of other squares."""
 _MIN_BLANK_PROBABILITY: Final = 0.003
 """Minimum probability of a blank on a square without a letter; a square below it is not examined for a blank."""
+_MAX_EMPTY_TILE_PROBABILITY: Final = 0.5
+_MIN_USUAL_SQUARES: Final = 8
+_USUAL_PERCENTILE: Final = 90
+"""`_MAX_EMPTY_TILE_PROBABILITY` and `_MIN_USUAL_SQUARES`: maximum tile probability, from the square network, of the
+squares whose usual look is measured, and their minimum number. `_USUAL_PERCENTILE` is the percentile that counts as
+usual."""
 _EVIDENCE_WEIGHTS: Final = np.array([0.82, 0.72, 0.37, 0.32])
 """Weights of the columns of `BlankEvidence.log_odds` in a logistic regression without intercept, fitted by `python -m
 vision.training.fit_blanks`."""
@@ -121,12 +131,24 @@ def _multiply_odds(kinds_p: Floats, indices: NDArray[np.intp], letters: Floats) 
     # Add missed blanks: a tile that the letter network classifies as no tile is a blank, as it has no print.
     tile[:, 0] += _BLANK_MISS_RATE * no_tile
     which = tile / np.maximum(tile.sum(axis=1, keepdims=True), 1e-12)
-    empty = here[:, EMPTY_KIND] * (no_tile + _FALSE_LETTER_RATE)
-    laid = here[:, TILE_KIND] * (1 - np.minimum(no_tile + _FALSE_LETTER_RATE, 1 - _MIN_PROBABILITY))
+    false_rate = _estimate_false_letters(letters[here[:, TILE_KIND] < _MAX_EMPTY_TILE_PROBABILITY])
+    empty = here[:, EMPTY_KIND] * (no_tile + false_rate)
+    laid = here[:, TILE_KIND] * (1 - np.minimum(no_tile + false_rate, 1 - _MIN_PROBABILITY))
     seen = (1 - here[:, HIDDEN_KIND]) / np.maximum(empty + laid, 1e-12)
     chances[indices, NO_TILE_CLASS] = empty * seen
     chances[indices, 1:-1] = which * (laid * seen)[:, None]
     return chances
+
+
+def _estimate_false_letters(empty: Floats) -> float:
+    """Return the share of empty squares of this board that look like a letter, from n rather empty squares.
+
+    `empty` `(n, classes)` are the probabilities from the letter network.
+    """
+    letters = empty[:, LETTER_CLASSES]
+    seen = letters[letters.max(axis=1, initial=0) < _CLEAR_LETTER_P]
+    count = _FALSE_LETTER_SQUARES + len(seen)
+    return float((_FALSE_LETTER_SQUARES * _FALSE_LETTER_RATE + seen.sum()) / count)
 
 
 def _measure_blank_evidence(
@@ -145,6 +167,9 @@ def _measure_blank_evidence(
     by_colours = compute_colour_log_ratio(colours, known_empty, known_tile, plain)[places]
     by_squares = _log_odds(kinds_p[places, TILE_KIND], kinds_p[places, EMPTY_KIND])
     by_letters = _log_odds(seen[:, BLANK_CLASS], seen[:, NO_TILE_CLASS])
+    # What the empty squares of this board have in common is no sign of a blank.
+    is_rather_empty = kinds_p[places, TILE_KIND] < _MAX_EMPTY_TILE_PROBABILITY
+    by_letters -= _find_usual_odds(by_letters, is_rather_empty, SQUARE_PREMIUMS[places])
     odds = np.column_stack([by_squares, by_letters, by_colours, np.zeros(len(places))])
     laid = (1 - empty - chances[:, -1] > 0.5).reshape(BOARD_SIZE, BOARD_SIZE)
     beside = find_neighbours(laid).sum(axis=-1).ravel()[places]
@@ -153,6 +178,21 @@ def _measure_blank_evidence(
         mask = _mark_squares(doubtful)
         odds[:, 3] = compute_edge_log_ratio(board, colours, known_empty, known_tile, mask)[places]
     return BlankEvidence(places, odds, beside)
+
+
+def _find_usual_odds(log_odds: Floats, is_empty: NDArray[np.bool_], kinds: NDArray[np.intp]) -> Floats:
+    """Return the usual log-odds blank : empty, at least 0, of the empty squares of each square's kind: `(n,)`.
+
+    `log_odds`, `is_empty` and `kinds` `(n,)` are those of the letter network, a mask of squares that are rather empty,
+    and the premiums. The usual odds are a high percentile, or 0 if the empty squares of a kind are few. On some boards,
+    empty squares look like blanks: they are white, or have lines or pegs where a tile has its edges.
+    """
+    usual = np.zeros(len(log_odds))
+    for kind in np.unique(kinds):
+        alike = log_odds[is_empty & (kinds == kind)]
+        if len(alike) >= _MIN_USUAL_SQUARES:
+            usual[kinds == kind] = max(float(np.percentile(alike, _USUAL_PERCENTILE)), 0.0)
+    return usual
 
 
 def _doubt_squares_with_rim(chances: Floats, board: Image, colours: Floats) -> None:

@@ -21,6 +21,8 @@ _MIN_EMPTY_P: Final = 0.97
 _MIN_TILE_P: Final = 0.9
 """`_MIN_EMPTY_P` and `_MIN_TILE_P`: minimum probability of the squares that are certainly empty or certainly tiles,
 with whose colours the others are compared."""
+_MIN_TILES: Final = 4
+"""Minimum number of tiles with whose colour the squares are compared."""
 _MIN_COLOUR_NATS: Final = 5.0
 """Minimum log-likelihood ratio tile : empty (nats) of the colour of a square that the network may have missed."""
 _DOUBTED_TILE_P: Final = 0.3
@@ -36,6 +38,8 @@ def doubt_tile_coloured_squares(kinds_p: NDArray[np.float32], colours: Floats) -
     """
     flat_p = kinds_p.reshape(BOARD_SIZE * BOARD_SIZE, -1)
     empty, tiles = flat_p[:, EMPTY_KIND] > _MIN_EMPTY_P, flat_p[:, TILE_KIND] > _MIN_TILE_P
+    if np.count_nonzero(tiles) < _MIN_TILES:
+        return kinds_p
     rather_empty = flat_p[:, EMPTY_KIND] > 1 - _DOUBTED_TILE_P
     log_ratio = compute_colour_log_ratio(colours, empty, tiles, rather_empty)
     missed = log_ratio >= _MIN_COLOUR_NATS

@@ -46,10 +46,12 @@ def test_a_colour_that_no_other_square_has_is_rather_that_of_a_sticker(sticker: 
     assert compute_colour_log_ratio(seen, ~tiles & ~asked, tiles, asked)[57] > 2
 
 
-def test_evidence_is_zero_without_tiles() -> None:
+def test_without_tiles_a_square_of_the_usual_colour_is_rather_empty() -> None:
     nothing, asked = np.zeros(225, bool), np.zeros(225, bool)
     asked[112] = True
-    assert not compute_colour_log_ratio(colours(nothing), ~asked, nothing, asked).any()
+    assert compute_colour_log_ratio(colours(nothing), ~asked, nothing, asked)[112] < -2
+    unusual = colours(asked)
+    assert compute_colour_log_ratio(unusual, ~asked, nothing, asked)[112] > 0
 
 
 def test_a_kind_of_which_too_few_squares_are_bare_is_not_spoken_of() -> None:

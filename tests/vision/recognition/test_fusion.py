@@ -76,6 +76,26 @@ def test_colours_outweigh_networks_that_are_sure_of_a_blank() -> None:
     assert of_ground < of_wood / 2
 
 
+def look_like_asked(predictions: Predictions, count: int) -> Predictions:
+    """The same board, where the letter network sees on `count` empty squares what it sees on ASKED."""
+    kinds, cells = predictions.kinds.copy(), [(row, column) for row in range(9, 15) for column in range(15)][:count]
+    for cell in cells:
+        kinds[cell] = (0.9, 0.1, 0.0)
+    seen = np.concatenate([predictions.letters, np.tile(predictions.letters[-1], (count, 1))])
+    return replace(predictions, kinds=kinds, cells=[*predictions.cells, *cells], letters=seen)
+
+
+def test_what_all_empty_squares_look_like_is_no_blank() -> None:
+    alone = make_predictions(GROUND, 0.9, (0.003, 0.997, 0.0, 0.0))
+    assert look_like_asked(alone, 80).at(ASKED)[BLANK] < 0.5 * alone.at(ASKED)[BLANK]
+
+
+def test_what_all_empty_squares_look_like_is_no_letter() -> None:
+    alone = make_predictions(GROUND, 0.8, (0.3, 0.0, 0.5, 0.2))
+    assert alone.at(ASKED)[EMPTY] < 0.2
+    assert look_like_asked(alone, 80).at(ASKED)[EMPTY] > 0.3
+
+
 GLARE = (255, 255, 252)
 LETTER = (0.01, 0.0, 0.98, 0.01)
 
