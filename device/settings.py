@@ -190,9 +190,14 @@ class TableSettings(_Section, frozen=True):
 
 
 class VoiceSettings(_Section, frozen=True):
-    """Speech output; scores are spoken if `use` is True."""
+    """Speech output; scores are spoken if `use` is True.
+
+    `device` is the ALSA device that plays them (`aplay -L` lists them). If it is empty, the first USB loudspeaker is
+    used, and without one the device that ALSA chooses.
+    """
 
     use: bool = False
+    device: Annotated[str, Meta(max_length=100)] = ""
 
 
 class HallSettings(_Section, frozen=True):

@@ -353,7 +353,8 @@ class Appliance:
     def open_voice(self, session: TableSession) -> AbstractContextManager[object]:
         """Open the speech output, if it is enabled in the settings."""
         report = partial(self._announce, session)
-        return Voice(session, make_espeak_speaker(), report) if self._settings.voice.use else nullcontext()
+        voice = self._settings.voice
+        return Voice(session, make_espeak_speaker(voice.device), report) if voice.use else nullcontext()
 
     def open_hall(self, session: TableSession, store: GameStore) -> AbstractContextManager[HallPublisher | None]:
         """Open the connection to the hall, if a broker is named in the settings."""

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--program", action="store_true", help="check only the libraries, neural networks, word list and settings"
     )
-    parser.add_argument("--no-picture", action="store_true", help="do not take a picture with the camera")
+    parser.add_argument("--no-picture", action="store_true", help="take no picture with the camera, and speak nothing")
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
 
 
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def describe_machine() -> str:
-    """Return the report on this machine as text, without taking a picture."""
+    """Return the report on this machine as text, without taking a picture or speaking."""
     from device.doctor import System, examine
 
     return as_text(examine(System(), picture=False))

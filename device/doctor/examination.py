@@ -27,6 +27,7 @@ MACHINE_CHECKS: tuple[Check, ...] = (
     network.check_host_name,
     network.check_ports,
     program.check_voice,
+    program.check_speech,
     machine.check_clock,
     program.check_update,
 )
@@ -50,12 +51,12 @@ def examine(
     """Run the checks and return a report of their findings.
 
     `settings_path` replaces the machine's own settings file. If `program_only` is True, `MACHINE_CHECKS` are skipped.
-    If `picture` is False, no picture is taken.
+    If `picture` is False, no picture is taken, and nothing is spoken.
     """
     settings, about_settings = program.load_settings_or_defaults(system, settings_path)
     findings = [about_settings, *program.check_libraries(system, settings)]
     if about_settings is findings[-1]:  # the other checks need all libraries
         for check in PROGRAM_CHECKS if program_only else PROGRAM_CHECKS + MACHINE_CHECKS:
-            if picture or check is not camera.check_picture:
+            if picture or check not in (camera.check_picture, program.check_speech):
                 findings += check(system, settings)
     return Report(tuple(findings), program.collect_versions(system))

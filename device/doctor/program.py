@@ -14,6 +14,7 @@ from device.doctor.system import System
 from device.settings import SYSTEM_SETTINGS_FILE, Settings, SettingsError, find_user_settings_file, load_settings
 from device.storage.lexicons import find_cache_folder
 from device.system.new_version import find_installed_version, find_newer_version
+from device.system.voice import list_device_options
 
 _LIBRARIES = (
     "numpy", "opencv-python-headless", "opencv-python", "onnxruntime", "flask", "uvicorn", "picamera2", "lgpio",
@@ -109,6 +110,20 @@ def check_voice(system: System, settings: Settings) -> Iterator[Finding]:
         yield subject.warning("there is no loudspeaker", "plug in a USB loudspeaker, or set voice.use = false")
     else:
         yield from check_access(system, subject, "/dev/snd/pcm*p", "audio")
+
+
+def check_speech(system: System, settings: Settings) -> Iterator[Finding]:
+    """Let espeak-ng speak on the loudspeaker of the table, and name it."""
+    subject, options = Subject("voice"), list_device_options(settings.voice.device)
+    if not settings.voice.use or (spoken := system.run("espeak-ng", *options, "Tilekeeper")) is None:
+        return
+    device = options[-1] if options else "the card that ALSA chooses"
+    if spoken.returncode:
+        yield subject.warning(
+            f"{device} does not play: {spoken.stderr.strip()}", "set voice.device: aplay -L lists all"
+        )
+    else:
+        yield subject.good(f"a word was spoken on {device}")
 
 
 def check_update(system: System, settings: Settings) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ import subprocess
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from device.catalogue import Catalogue, get_text, load_catalogue
 from device.session.snapshot import Phase, Sight, SnapshotSource, TableSnapshot, TurnView
@@ -132,14 +133,32 @@ def find_language(tiles: str) -> str:
     return tiles.partition("_")[0]
 
 
-def make_espeak_speaker(program: str = "espeak-ng", *options: str) -> SpeakFunction:
-    """Return a function that speaks a text with espeak-ng.
+def find_usb_loudspeaker(cards: Path = Path("/sys/class/sound")) -> str:
+    """Return the ALSA device of the first USB card that can play, or an empty string if there is none.
+
+    ALSA's own choice is the first card, which is HDMI or the headphone jack on a Raspberry Pi.
+    """
+    for card in sorted(cards.glob("card*")):
+        if "/usb" in str(card.resolve()) and any(card.glob("pcm*p")):
+            return f"plughw:CARD={(card / 'id').read_text(encoding='ascii').strip()}"
+    return ""
+
+
+def list_device_options(device: str) -> list[str]:
+    """Return the options of espeak-ng that select the ALSA device; if it is empty, the first USB loudspeaker."""
+    chosen = device or find_usb_loudspeaker()
+    return ["-d", chosen] if chosen else []
+
+
+def make_espeak_speaker(device: str = "", program: str = "espeak-ng", *options: str) -> SpeakFunction:
+    """Return a function that speaks a text with espeak-ng on an ALSA device (see `VoiceSettings`).
 
     `program` is the command, and `options` are further options, such as `-w file.wav`.
     """
 
     def speak(text: str, language: str) -> None:
-        command = [program, "-v", language, *options, "--stdin"]  # no argument: a text may begin with a dash
+        # The text is no argument, as it may begin with a dash. A loudspeaker may be plugged in during the game.
+        command = [program, "-v", language, *list_device_options(device), *options, "--stdin"]
         try:
             subprocess.run(command, input=text.encode(), capture_output=True, timeout=SPEECH_TIMEOUT_S, check=True)
         except FileNotFoundError:

@@ -16,9 +16,11 @@ import pytest
 from device.cameras import AbsentCamera, CameraError, Frame, Image
 from device.cli import main
 from device.doctor import Severity, System, examine
+from device.doctor.program import check_speech
 from device.doctor.service import PACKAGE_UNIT
 from device.session.messages import Notice, Trouble
 from device.session.table_session import TableSession
+from device.settings import Settings, VoiceSettings
 from tests.support.raspberry_pi import RaspberryPi, find_findings
 from tests.support.sessions import open_phone_session
 from tests.support.text_table import TextTable
@@ -254,3 +256,13 @@ def test_the_command_says_what_to_mend_and_ends_with_status_1(
     assert main(["doctor", "--program", "--settings", str(tmp_path / "settings.toml")]) == 1
     said = capsys.readouterr().out
     assert "FAIL  settings: " in said and "line 2: page.port: 0 is not allowed here" in said and "-> sudo nano" in said
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [(0, "a word was spoken on plughw:9"), (1, "plughw:9 does not play: no card 9")],
+)
+def test_loudspeaker_is_named_and_heard(pi: RaspberryPi, status: int, text: str) -> None:
+    pi.write("/bin/espeak-ng", f"#!/bin/sh\necho no card 9 >&2; exit {status}\n").chmod(0o755)
+    (found,) = check_speech(pi, Settings(voice=VoiceSettings(use=True, device="plughw:9")))
+    assert found.text == text

@@ -21,7 +21,7 @@ from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.snapshot import Phase, Sight
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from device.system.voice import Voice, describe_change, make_espeak_speaker
+from device.system.voice import Voice, describe_change, find_usb_loudspeaker, make_espeak_speaker
 from engine.events import GameStarted
 from tests.support.text_table import FARM, HORN, TextTable
 from tests.support.waiting import PATIENCE_S, until
@@ -178,7 +178,7 @@ def test_voice_that_hangs_does_not_keep_the_table_from_stopping(
 
 def test_missing_program_is_said_once_and_play_goes_on(session: TableSession, table: TextTable) -> None:
     told: list[str] = []
-    with Voice(session, make_espeak_speaker("no-such-espeak"), told.append):
+    with Voice(session, make_espeak_speaker(program="no-such-espeak"), told.append):
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         table.lay(HORN)
         session.submit(EndTurn()).result(PATIENCE_S)
@@ -216,6 +216,33 @@ def test_turn_that_may_be_over_is_asked_once(session: TableSession) -> None:
 @pytest.mark.parametrize(("language", "text"), [("en", "Anna: 14 points. Ben's turn."), ("de", "Bär ist dran.")])
 def test_espeak_speaks_each_language(tmp_path: Path, language: str, text: str) -> None:
     file = tmp_path / "said.wav"
-    make_espeak_speaker("espeak-ng", "-w", str(file))(text, language)
+    make_espeak_speaker("", "espeak-ng", "-w", str(file))(text, language)
     with wave.open(str(file)) as spoken:
         assert 0.5 < spoken.getnframes() / spoken.getframerate() < 10
+
+
+def add_card(sound: Path, number: int, name: str, place: str, *devices: str) -> None:
+    """Add a sound card as the kernel shows it in /sys; `place` is where it is plugged in."""
+    card = sound.parent.parent / "devices" / place / "sound" / f"card{number}"
+    for device in devices:
+        (card / device).mkdir(parents=True)
+    (card / "id").write_text(f"{name}\n", encoding="ascii")
+    sound.mkdir(parents=True, exist_ok=True)
+    (sound / f"card{number}").symlink_to(card)
+
+
+def test_usb_loudspeaker_comes_before_the_card_that_alsa_takes(tmp_path: Path) -> None:
+    sound = tmp_path / "class" / "sound"
+    add_card(sound, 0, "vc4hdmi0", "platform/soc/hdmi", "pcmC0D0p")
+    assert find_usb_loudspeaker(sound) == ""
+    add_card(sound, 1, "C920", "pci0000:00/usb1/1-1", "pcmC1D0c")  # the microphone of a camera
+    add_card(sound, 2, "Device", "pci0000:00/usb1/1-2", "pcmC2D0p", "pcmC2D0c")
+    assert find_usb_loudspeaker(sound) == "plughw:CARD=Device"
+
+
+def test_voice_uses_the_device_of_the_settings(tmp_path: Path) -> None:
+    program, said = tmp_path / "espeak", tmp_path / "said"
+    program.write_text(f'#!/bin/sh\necho "$@" >{said}\ncat >>{said}\n')
+    program.chmod(0o755)
+    make_espeak_speaker("plughw:CARD=Device", str(program))("Hello", "en")
+    assert said.read_text().split() == ["-v", "en", "-d", "plughw:CARD=Device", "--stdin", "Hello"]
