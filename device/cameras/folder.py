@@ -177,7 +177,11 @@ def _find_unusable(path: Path) -> Iterator[tuple[int, str]]:
     if path.name.startswith("."):
         return
     if path.is_dir():
-        pictures = [p for p in path.iterdir() if has_picture_name(p) or p.suffix.lower() in _UNREADABLE_SUFFIXES]
+        try:
+            found = list(path.iterdir())
+        except OSError:  # such as lost+found, which only root may read
+            return
+        pictures = [p for p in found if has_picture_name(p) or p.suffix.lower() in _UNREADABLE_SUFFIXES]
         if pictures:
             yield max(map(_read_arrival, pictures)), "camera-sub-folder"
     elif key := _UNREADABLE_SUFFIXES.get(path.suffix.lower()):

@@ -188,7 +188,7 @@ class EventPages:
         """Return the results of a round as CSV, with the titles of the tables."""
         find_title = self.state.find_title
         games = [(replace(pairing, table=find_title(pairing.table)), one) for pairing, one in self._find_round(number)]
-        return send_file(format_csv(games), "text/csv; charset=utf-8", f"round-{number}.csv")
+        return send_file(format_csv(games, texts()("hall.csv_delimiter")), "text/csv", f"round-{number}.csv")
 
     def send_games(self, number: int) -> Response:
         """Return a ZIP file with the finished games of a round, each as a GCG file.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import msgspec
 
-from device.catalogue import get_text
+from device.catalogue import get_text, list_languages, load_catalogue
 from device.player_names import is_player_name, normalize_name
 from engine.errors import TilekeeperError
 from engine.game import Game
@@ -46,8 +48,18 @@ def make_result(table: str, game_id: int, game: Game, ended: float) -> Result | 
 
 MAX_PAIRINGS = 5000
 _MAX_CELLS = 4
-_BYES = ("", "-", "bye")
-"""Texts for a missing opponent (in lower case), which a pairings file may have in place of the second player."""
+_BYE_WORDS = frozenset({
+    "bye", "no opponent", "freilos", "kein gegner", "exempte", "exempté", "exemptée", "descanso", "libre", "riposo",
+    "vrije ronde", "pauza", "pauzuje", "stă",
+})  # fmt: skip
+"""Words for a missing opponent, in lower case, beside those of the catalogues."""
+_ROUND_WORDS = frozenset({
+    "round", "runde", "ronde", "ronda", "tour", "turno", "giro", "runda", "rundă", "rd", "rnd", "rodada", "kolo",
+    "omgang", "omgång", "kierros", "kör",
+})  # fmt: skip
+"""Words with which a heading begins, in lower case."""
+_NO_LETTERS = re.compile(r"[\W\d_]+")
+_MIN_DELIMITERS = 2
 
 
 class PairingsError(TilekeeperError):
@@ -65,39 +77,84 @@ class Pairing:
 
 
 def parse_pairings(text: str, *, allows_short_byes: bool = False) -> tuple[Pairing, ...]:
-    """Return the pairings in lines `round,table,player,player`; a heading line is skipped. Raises `PairingsError`.
+    """Return the pairings in lines `round,table,player,player`. Raises `PairingsError`.
 
-    If `allows_short_byes` is True, a line `round,table,player` is a bye at a table, as in earlier versions.
+    A title and a heading before the first line are skipped. A missing opponent is an empty cell, or a word for a bye in
+    any language of the page. If `allows_short_byes` is True, a line `round,table,player` is a bye at a table, as in
+    earlier versions.
 
-    >>> parse_pairings("round,table,player 1,player 2\\n1,Table 1,Anna,Ben\\n1,,Cleo,")
+    >>> parse_pairings("round,table,player 1,player 2\\n1,Table 1,Anna,Ben\\n1,,Cleo,bye")
     (Pairing(round=1, table='Table 1', first='Anna', second='Ben'), Pairing(round=1, table='', first='Cleo', second=''))
     """
     pairings: list[Pairing] = []
     text = text.lstrip("\ufeff\r\n \t")
-    heading = text.splitlines()[0] if text else ""
-    delimiter = next((one for one in "\t;" if one in heading), ",")
-    for number, row in enumerate(_read_rows(text, delimiter), 1):
+    for number, row in enumerate(_read_rows(text, _find_delimiter(text)), 1):
         cells = [cell.strip() for cell in row]
         while len(cells) > _MAX_CELLS and not cells[-1]:  # empty columns of a spreadsheet
             cells.pop()
-        is_heading = number == 1 and not any(map(str.isdecimal, cells[0]))
-        if not any(cells) or is_heading:
+        if not any(cells) or (not pairings and _is_heading(cells)):
             continue
-        if len(cells) == _MAX_CELLS and cells[3].casefold() in _BYES:
-            cells.pop()
-        is_bye = len(cells) == _MAX_CELLS - 1
-        lacks_table = is_bye and bool(cells[1]) and len(row) < _MAX_CELLS  # `1,Anna,Ben` is a game without its table
-        if (lacks_table and not allows_short_byes) or (not is_bye and len(cells) != _MAX_CELLS):
+        pairing = _parse_row(cells, len(row), allows_short_byes=allows_short_byes)
+        if pairing is None or len(pairings) >= MAX_PAIRINGS:
             raise _make_line_error(number)
-        round_text, table, *names = cells
-        names = list(map(normalize_name, names))
-        # Round 0 would be that of every game (`Result.round`).
-        has_valid_round = round_text.isdecimal() and len(round_text) < 4 and int(round_text) > 0
-        has_valid_names = all(map(is_player_name, names)) and len(make_players_key(names)) == len(names)
-        if not has_valid_round or not has_valid_names or len(pairings) >= MAX_PAIRINGS:
-            raise _make_line_error(number)
-        pairings.append(Pairing(int(round_text), table[:40], names[0], "" if is_bye else names[1]))
+        pairings.append(pairing)
+    if text and not pairings:
+        raise _make_line_error(1)
     return tuple(pairings)
+
+
+def _find_delimiter(text: str) -> str:
+    """Return the delimiter in the first line that has one several times; a title may be above that line."""
+    for line in text.splitlines():
+        for delimiter in "\t;,":
+            if line.count(delimiter) >= _MIN_DELIMITERS:
+                return delimiter
+    return ","
+
+
+def _is_heading(cells: Sequence[str]) -> bool:
+    """Return True for a title, which has only one cell, and for a heading of the columns.
+
+    A line with two names is a heading only if it begins with a word for a round, or if the names differ only by digits.
+    """
+    if sum(map(bool, cells)) == 1:
+        return True
+    if any(map(str.isdecimal, cells[0])):
+        return False
+    first, *_, last = map(_find_words, cells[2:]) if len(cells) > _MAX_CELLS - 1 else ("", "")
+    is_alike = bool(first) and first == last and cells[2] != cells[3]
+    return _find_words(cells[0]) in _ROUND_WORDS or is_alike
+
+
+def _parse_row(cells: Sequence[str], cell_count: int, *, allows_short_byes: bool) -> Pairing | None:
+    """Return the pairing in a line, or None if the line is none; `cell_count` has the empty cells at its end, too."""
+    round_text, table, *names = (*cells, *[""] * (_MAX_CELLS - 1 - len(cells)))
+    if len(cells) == _MAX_CELLS - 1 and table and cell_count < _MAX_CELLS and not allows_short_byes:
+        return None  # `1,Anna,Ben` is a game without its table
+    players = [normalize_name(name) for name in names if not _is_bye(name)]
+    # Round 0 would be that of every game (`Result.round`).
+    has_valid_round = round_text.isdecimal() and len(round_text) < 4 and int(round_text) > 0
+    has_valid_names = all(map(is_player_name, players)) and len(make_players_key(players)) == len(players) > 0
+    if not has_valid_round or not has_valid_names or len(cells) > _MAX_CELLS:
+        return None
+    return Pairing(int(round_text), table[:40], players[0], players[1] if len(players) > 1 else "")
+
+
+def _is_bye(cell: str) -> bool:
+    """Return True if a cell names no player: it is empty, has only signs, or a word for a bye, as in `Bye (+50)`."""
+    words = _find_words(cell)
+    return words in _list_bye_words() if words else not any(map(str.isalnum, cell))
+
+
+def _find_words(cell: str) -> str:
+    """Return the words of a cell in lower case, without digits and signs."""
+    return " ".join(_NO_LETTERS.sub(" ", cell).casefold().split())
+
+
+@cache
+def _list_bye_words() -> frozenset[str]:
+    """Return the words for a bye, also those that the page shows in its languages."""
+    return _BYE_WORDS | {_find_words(load_catalogue(code).find_text("hall.bye")) for code in list_languages()}
 
 
 def check_pairings(pairings: Iterable[Pairing]) -> None:
@@ -137,8 +194,12 @@ def format_pairings(pairings: Sequence[Pairing]) -> str:
     return _write_rows([("round", "table", "player 1", "player 2"), *rows], "\n")
 
 
-def format_csv(matched: Iterable[tuple[Pairing, Result | None]]) -> str:
-    """Return pairings with their results as CSV."""
+def format_csv(matched: Iterable[tuple[Pairing, Result | None]], delimiter: str = ",") -> str:
+    """Return pairings with their results as CSV for spreadsheets.
+
+    Excel takes a file without a byte order mark for one in the encoding of its country. It splits lines only at the
+    delimiter of its country, which is the semicolon where the decimal sign is a comma.
+    """
     rows: list[list[int | str]] = [["round", "table", "player 1", "points 1", "player 2", "points 2"]]
     for pairing, result in matched:
         totals: tuple[int | str, ...] = ("", "")
@@ -147,7 +208,7 @@ def format_csv(matched: Iterable[tuple[Pairing, Result | None]]) -> str:
             totals = tuple(result.totals[names.index(fold_name(name))] for name in (pairing.first, pairing.second))
         cells: list[int | str] = [pairing.round, pairing.table, pairing.first, totals[0], pairing.second, totals[1]]
         rows.append([_escape_formula(cell) for cell in cells])
-    return _write_rows(rows, "\r\n")
+    return "\ufeff" + _write_rows(rows, "\r\n", delimiter)
 
 
 def make_pair_key(pairing: Pairing) -> frozenset[str]:
@@ -165,9 +226,9 @@ def fold_name(name: str) -> str:
     return normalize_name(name).casefold()
 
 
-def _write_rows(rows: Iterable[Sequence[int | str]], line_end: str) -> str:
+def _write_rows(rows: Iterable[Sequence[int | str]], line_end: str, delimiter: str = ",") -> str:
     file = io.StringIO()
-    csv.writer(file, lineterminator=line_end).writerows(rows)
+    csv.writer(file, lineterminator=line_end, delimiter=delimiter).writerows(rows)
     return file.getvalue()
 
 

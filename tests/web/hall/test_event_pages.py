@@ -41,7 +41,9 @@ def test_director_sets_pairings_and_enters_a_result(hall: ShownHall, director: F
     hall.look()
     page = director.get("/event").text
     assert re.findall(r"<th scope=\"row\">(.*?)</th>", page) == ["1. Dan", "2. Eve", "3. Anna", "4. Ben", "5. Cleo"]
-    csv = director.get("/event/round-1.csv").text.splitlines()
+    answer = director.get("/event/round-1.csv")
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8" and answer.text.startswith("\ufeffround,table,")
+    csv = answer.text.splitlines()
     assert csv[1:] == ["1,Table 2,Anna,13,Ben,0", "1,5,Cleo,300,Dan,410", "1,,Eve,,,"]
 
 

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import codecs
+from pathlib import Path
+
 import pytest
 
-from device.hall.receiving.pairings import Pairing, PairingsError, check_pairings, format_pairings, parse_pairings
+from device.hall.receiving.pairings import (
+    Pairing,
+    PairingsError,
+    check_pairings,
+    format_csv,
+    format_pairings,
+    parse_pairings,
+)
 from engine.messages import key_of
 
 
@@ -30,10 +40,75 @@ def test_invisible_characters_in_pairings_are_left_out() -> None:
     assert parse_pairings("1,7,An\u034fna,Ben\ufe0f") == (Pairing(1, "7", "Anna", "Ben"),)
 
 
-@pytest.mark.parametrize("word", ["", "bye", "BYE", "-"])
+@pytest.mark.parametrize(
+    "word",
+    [
+        "", "bye", "BYE", "-", "–", "--", "(bye)", "Bye (+50)", "[BYE]", "bye +50", "spielfrei", "Spielfrei", "Freilos",
+        "exempt", "descansa", "Descanso", "riposa", "Riposo", "vrij", "wolny los", "Wolny  Los", "liber", "(liber)",
+    ],
+)  # fmt: skip
 def test_bye_may_be_written_as_a_word(word: str) -> None:
     assert parse_pairings(f"1,,Eve,{word}") == (Pairing(1, "", "Eve", ""),)
     assert parse_pairings(f"1,7,Eve,{word}") == (Pairing(1, "7", "Eve", ""),)
+
+
+def test_bye_may_be_in_place_of_the_first_player() -> None:
+    assert parse_pairings("1,7,spielfrei,Eve") == (Pairing(1, "7", "Eve", ""),)
+
+
+@pytest.mark.parametrize("name", ["Byelle", "Max Frei", "Exeter", "7", "Lib", "O'Bye"])
+def test_name_that_resembles_a_word_for_a_bye_is_a_player(name: str) -> None:
+    assert parse_pairings(f"1,7,Eve,{name}") == (Pairing(1, "7", "Eve", name),)
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "round,table,player 1,player 2", "Runde,Tisch,Spieler 1,Spieler 2", "ronde,table,joueur 1,joueur 2",
+        "Ronda,Mesa,Jugador,Jugador", "Turno,Tavolo,Giocatore 1,Giocatore 2", "Runda,Stół,Gracz 1,Gracz 2",
+        "Rd,Board,White,Black", "erä,pöytä,pelaaja 1,pelaaja 2", "Club evening", "Club evening\nround,table,home,away",
+        "sep=,", "Round:,Table:,Player A,Player B",
+    ],
+)  # fmt: skip
+def test_title_and_heading_in_any_language_are_skipped(heading: str) -> None:
+    assert parse_pairings(f"{heading}\n1,7,Anna,Ben\n") == (Pairing(1, "7", "Anna", "Ben"),)
+
+
+@pytest.mark.parametrize("line", ["Final,1,Anna,Ben", "I,1,Anna,Ben", "eins,1,Anna,Ben", ",1,Anna,Ben", "one,,Eve,bye"])
+def test_first_line_with_names_is_never_left_out_silently(line: str) -> None:
+    with pytest.raises(PairingsError, match="Line 1 of the pairings must have the form"):
+        parse_pairings(f"{line}\n1,2,Cleo,Dan\n")
+
+
+@pytest.mark.parametrize("text", ["nonsense", "nonsense\nnonsense", "round,table,player 1,player 2", "1"])
+def test_text_without_a_game_is_refused(text: str) -> None:
+    with pytest.raises(PairingsError, match="Line 1 of the pairings"):
+        parse_pairings(text)
+
+
+def test_unknown_word_for_a_bye_is_asked_about() -> None:
+    with pytest.raises(PairingsError, match=r"Rast has two games in round 1\..*leave the cell empty"):
+        check_pairings(parse_pairings("1,1,Anna,Ben\n1,,Cleo,Rast\n1,,Dan,Rast"))
+
+
+def test_title_above_the_lines_of_a_spreadsheet_does_not_hide_their_delimiter() -> None:
+    assert parse_pairings("Club evening, 28 Nov\nRunde;Tisch;A;B\n1;7;Anna;Ben") == (Pairing(1, "7", "Anna", "Ben"),)
+
+
+@pytest.mark.parametrize("name", ["pairings-de.csv", "pairings-fr.csv"])
+def test_byes_of_a_reported_case_are_byes(name: str) -> None:
+    path = Path(__file__).parents[5] / "shared" / "findings" / "cases" / "05-bye-words" / name
+    if not path.exists():
+        pytest.skip("the reported cases are in ../shared/findings")
+    first, *others = parse_pairings(path.read_text(encoding="utf-8"))
+    assert (first.first, first.second) == ("Anna", "Ben") and all(one.second == "" for one in others) and others
+
+
+@pytest.mark.parametrize("delimiter", [",", ";"])
+def test_results_open_in_a_spreadsheet(delimiter: str) -> None:
+    text = format_csv([(Pairing(1, "7", "Jörg Müller", "Zoë Groß"), None)], delimiter)
+    assert text.encode().startswith(codecs.BOM_UTF8)
+    assert text.splitlines()[1] == delimiter.join(["1", "7", "Jörg Müller", "", "Zoë Groß", ""])
 
 
 @pytest.mark.parametrize(
