@@ -1,7 +1,8 @@
 """Changes of the settings file from a form; comments and unchanged settings in the file are kept.
 
 The fields of the form are derived from the declarations in `device.settings` and the defaults in
-`device/data/settings.toml`, so a new setting needs no change here.
+`device/data/settings.toml`, so a new setting needs no change here. `find_unusable_setting` checks whether
+this machine can use changed settings, so that a saved setting does not prevent the next start.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import dataclasses
 import errno
 import hashlib
+import socket
+import ssl
 import stat
 import threading
 import tomllib
@@ -16,10 +19,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, get_type_hints
 
-from device.settings import Settings, SettingsError, load_settings, parse_settings
-from device.settings_document import find_extra, read_default_text
+from device.catalogue import get_text
+from device.settings import Settings, SettingsError, find_extra, load_settings, parse_settings, read_default_text
 from device.storage.files import write_file
 
 SettingPath = tuple[str, str]
@@ -333,3 +337,47 @@ def _get_value(settings: Settings, field: SettingField) -> object:
 def _parse_number(text: str) -> int | str:
     digits = text.strip()
     return int(digits) if digits.isascii() and digits.removeprefix("-").isdecimal() and len(digits) < 10 else digits
+
+
+_FOLDER_CAMERA = "folder:"
+
+
+def find_unusable_setting(
+    settings: Settings, changed: Collection[SettingPath], running: Settings
+) -> tuple[SettingPath, str] | None:
+    """Return the first of the changed settings with which the program would end at its next start, and the reason.
+
+    Return None if there is no such setting. `changed` are the changed settings, and `running` the settings of the
+    running program, whose own ports are in use.
+    """
+    page, camera = settings.page, settings.camera
+    own_ports = (running.page.port, running.page.secure_port)
+    for path in changed:
+        if path in (("page", "port"), ("page", "secure_port")) and page.port == page.secure_port:
+            return path, get_text("setting-same-port")
+        try:
+            match path:
+                case "page", "host":
+                    _open_port(page.host, 0)
+                case "page", "port" if page.port not in own_ports:
+                    _open_port(page.host, page.port)
+                case "page", "secure_port" if page.secure_port not in own_ports:
+                    _open_port(page.host, page.secure_port)
+                case "page", "certificate" | "key" if page.certificate and page.key:
+                    ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(page.certificate, page.key, password="")
+                case "camera", "source" if camera.source.startswith(_FOLDER_CAMERA):
+                    next(Path(camera.source.removeprefix(_FOLDER_CAMERA)).iterdir(), None)
+                case "data", "folder" if folder := settings.data.folder:
+                    folder.mkdir(parents=True, exist_ok=True)  # as the next start does
+                    TemporaryFile(dir=folder).close()
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError, a wrong name of a host a ValueError
+            if path == ("page", "host"):
+                return path, get_text("setting-host", repr(page.host))
+            value = getattr(getattr(settings, path[0]), path[1])
+            return path, get_text("setting-unusable", str(value), getattr(error, "strerror", None) or str(error))
+    return None
+
+
+def _open_port(host: str, port: int) -> None:
+    """Open a port of the page for a moment; port 0 stands for any free port. Raises `OSError`, `ValueError`."""
+    socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()

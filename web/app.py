@@ -28,7 +28,6 @@ from web.i18n import LANGUAGE_KEY, remember_language, texts
 from web.pages import (
     actions,
     dialogs,
-    panel,
     pictures,
     reports,
     scoreboard,
@@ -130,7 +129,7 @@ def create_app(
     app.register_blueprint(actions.create_blueprint(session, pairing, own_lexicon))
     app.register_blueprint(pictures.create_blueprint(session, pairing))
     pictures.register_phone_camera(app, session.phone_stream, pairing, host_info)
-    app.register_blueprint(panel.create_blueprint(session, pairing, host_info))
+    app.register_blueprint(setup.create_panel_blueprint(session, pairing, host_info))
     app.register_blueprint(setup.create_blueprint(session, pairing, host_info))
     archive = GameArchive(store or _open_empty_store(app), lambda: session.state.game)
     app.register_blueprint(stored_games.create_blueprint(archive, pairing, session))

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from device.panel.buttons import Button
-from device.panel.lights import Signal
-from device.panel.outputs import PanelView
+from device.panel.lights import PanelView, Signal
 from device.session.snapshot import Moment, TableSnapshot
 from device.system.hotspot import Hotspot
 from engine.events import GameStarted

@@ -28,8 +28,8 @@ from device.cli.options import (
     prepare_game,
 )
 from device.cli.page import announce_wifi, check_page_address, find_page_addresses, open_page
+from device.panel.lights import PanelView
 from device.panel.open_panel import open_panel
-from device.panel.outputs import PanelView
 from device.panel.panel import Panel, PanelActions
 from device.report.log_file import keep_log, read_log
 from device.session.background.auto_turns import AutoTurnConfig
@@ -38,8 +38,7 @@ from device.session.messages import CommandRefusedError, Notice, Trouble, format
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import SessionConfig, TableSession
 from device.settings import GameSettings, PanelSettings, Settings, TableSettings
-from device.settings_checks import find_unusable_setting
-from device.settings_editor import SettingsEditor, SettingsFile
+from device.settings_editor import SettingsEditor, SettingsFile, find_unusable_setting
 from device.storage.backups import BACKUP_FOLDER, BackupTask
 from device.storage.errors import log_store_errors
 from device.storage.fallback import FallbackStore
@@ -65,7 +64,7 @@ from web.security.pairing import FILE_NAME, Pairing
 
 if TYPE_CHECKING:
     from device.hall.publishing.publisher import HallPublisher
-    from device.panel.pairing_display import PairingDetails
+    from device.panel.displays import PairingDetails
 
 NOTE_NAME = "game-settings"
 
@@ -334,7 +333,7 @@ class Appliance:
             return None if clock is None or player >= len(clock.used) else clock.compute_left(player, time.monotonic())
 
         def read_pairing_details() -> PairingDetails:
-            from device.panel.pairing_display import make_pairing_details  # only a table with displays needs it
+            from device.panel.displays import make_pairing_details  # only a table with displays needs it
 
             return make_pairing_details(
                 pairing.code, pairing.secret, find_page_addresses(page.host, page.port), self._hotspot

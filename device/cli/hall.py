@@ -83,8 +83,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     """Open broker, tables, receiver and page; `stack` closes them. Raises `TilekeeperError`."""
-    from device.hall.receiving.key_file import FILE_NAME as KEY_FILE_NAME
-    from device.hall.receiving.key_file import open_key
+    from device.hall.director import FILE_NAME as KEY_FILE_NAME
+    from device.hall.director import open_key
     from device.hall.receiving.receiver import HallReceiver
     from web.hall.app import create_hall_app
     from web.security.pairing import FILE_NAME, Pairing

@@ -33,12 +33,13 @@ from device.panel.lights import (
     PRESSED_SIGNAL,
     REFUSED_SIGNAL,
     OutputLevels,
+    PanelOutputs,
     PanelStatus,
+    PanelView,
     Signal,
     find_signal,
     find_status,
 )
-from device.panel.outputs import PanelOutputs, PanelView
 from device.session.commands.base import TableCommand
 from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError

@@ -17,8 +17,8 @@ from device.settings import (
     find_settings_file,
     load_settings,
     parse_settings,
+    read_default_text,
 )
-from device.settings_document import read_default_text
 from device.settings_editor import SettingsEditor, SettingsFile
 from device.storage.picture_limits import PictureLimits
 from engine.board import layout_names

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from device.settings import Settings, SettingsError, load_settings, parse_settings
-from device.settings_document import read_default_text
+from device.settings import Settings, SettingsError, load_settings, parse_settings, read_default_text
 from device.settings_editor import (
     SettingField,
     SettingPath,

@@ -14,7 +14,7 @@ from device.cameras import Image
 from device.doctor import Finding, Report, Severity
 from device.doctor.system import System
 from device.panel.gpio import find_header_chip
-from device.settings_document import read_default_text
+from device.settings import read_default_text
 from tests.support.ports import find_free_port
 
 SERVICE = Path(__file__).parents[2] / "systemd" / "tilekeeper.service"

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from calibration.profile import ProfileError, TableProfile
-from device.hall.receiving.key_file import KeyFileError, open_key
+from device.hall.director import KeyFileError, open_key
 from device.hall.receiving.receiver import HallReceiver
 from device.session.commands.games import StartGame
 from device.session.commands.turns import PassTurn

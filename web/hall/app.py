@@ -1,22 +1,32 @@
-"""The Flask application of the hall."""
+"""The Flask application of the hall: all tables, a screen for the foyer, single tables, and data for broadcasts."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
-from flask import Flask, Response
+from flask import Blueprint, Flask, Response, abort
+from flask.typing import ResponseReturnValue
 
+from device.hall.receiving.hall_state import HallTable
 from device.session.snapshot import TableSnapshot
+from engine.cgp import format_cgp
+from engine.errors import NotationError
 from engine.limits import MAX_STREAMS
+from web.api.operations import encode_json
+from web.api.schemas import State
 from web.app import make_app
-from web.colours import build_editions_css
-from web.hall import event, pages
+from web.filters import build_editions_css
+from web.hall import event
 from web.hall.event import Hall
 from web.hall.feed import HallFeed
 from web.hall.view import COLOURS_PATH, HallView, TableFeed
 from web.host_info import HostInfo
+from web.i18n import languages, texts
+from web.live import LiveUpdates, send_message, send_newest_state, send_stream
 from web.pages import pairing as pairing_page
-from web.security.pairing import Pairing
+from web.responses import render_page
+from web.security.pairing import Pairing, find_current_client
 from web.streams import EventStreams
 
 
@@ -46,7 +56,7 @@ def create_hall_app(hall: Hall, pairing: Pairing, *, names: tuple[str, ...] = ()
     delayed = HallView(app.jinja_env, streams, "delayed", is_director=False)
     feed = HallFeed(lambda: hall.state, lambda: hall.delay_s, live.show, delayed.show)
     app.extensions["live"] = HallLive(streams, feed)
-    app.register_blueprint(pages.create_blueprint(live, delayed, pairing))
+    app.register_blueprint(create_blueprint(live, delayed, pairing))
     app.register_blueprint(event.create_blueprint(live, delayed, hall, pairing, feed.show_newest))
     app.register_blueprint(pairing_page.create_blueprint(pairing, TableFeed(TableSnapshot())))
     app.get(COLOURS_PATH, endpoint="editions")(_send_editions_css)
@@ -55,3 +65,106 @@ def create_hall_app(hall: Hall, pairing: Pairing, *, names: tuple[str, ...] = ()
 
 def _send_editions_css() -> Response:
     return Response(build_editions_css(), mimetype="text/css", headers={"Cache-Control": "max-age=3600"})
+
+
+_NO_STORE = {"Cache-Control": "no-store"}
+
+
+def create_blueprint(live: HallView, delayed: HallView, pairing: Pairing) -> Blueprint:
+    """Return the routes of the hall. Paired devices see the view `live`; all others, and broadcasts, see `delayed`."""
+    routes = Blueprint("hall", __name__)
+    pages = HallPages(live, delayed, pairing)
+    routes.get("/")(pages.hall)
+    routes.get("/foyer")(pages.foyer)
+    routes.get("/live/stream")(pages.stream)
+    routes.get("/live/state")(pages.newest)
+    routes.get("/tables/<name>")(pages.table)
+    routes.get("/tables/<name>/live/stream")(pages.table_stream)
+    routes.get("/tables/<name>/live/state")(pages.table_newest)
+    routes.get("/tables/<name>/overlay")(pages.overlay)
+    routes.get("/tables/<name>/state.json")(pages.state)
+    routes.get("/tables/<name>/position.cgp")(pages.position)
+    return routes
+
+
+@dataclass(frozen=True)
+class HallPages:
+    """The view functions that show the hall and its tables; none of them changes data."""
+
+    live: HallView
+    delayed: HallView
+    pairing: Pairing
+
+    def hall(self) -> Response:
+        """Return the page with all tables."""
+        return self._render_hall("hall/hall.html", self._choose_view())
+
+    def foyer(self) -> Response:
+        """Return the page for a screen in the foyer, which shows the tables one after the other."""
+        return self._render_hall("hall/foyer.html", self.delayed)
+
+    def stream(self) -> ResponseReturnValue:
+        """Return the response with a stream of the changes of the hall."""
+        return send_stream(self._choose_view().open_stream)
+
+    def newest(self) -> ResponseReturnValue:
+        """Return the changes of the hall since the state that the client shows."""
+        view = self._choose_view()
+        return send_message(view.newest_id, lambda since: view.build_message(texts(), since))
+
+    def table(self, name: str) -> Response:
+        """Return the page of one table."""
+        return self._render_table("hall/table.html", name, self._choose_view())
+
+    def table_stream(self, name: str) -> ResponseReturnValue:
+        """Return the response with a stream of the states of a table."""
+        return send_stream(self._find_updates(self._choose_view(), name).open_message_stream)
+
+    def table_newest(self, name: str) -> ResponseReturnValue:
+        """Return the newest state of a table."""
+        return send_newest_state(self._find_updates(self._choose_view(), name))
+
+    def overlay(self, name: str) -> Response:
+        """Return a page for OBS with scores and last play on a transparent background."""
+        return self._render_table("hall/overlay.html", name, self.delayed, overlay=True)
+
+    def state(self, name: str) -> Response:
+        """Return the game of a table as JSON, in the format of `State` in a table's API."""
+        snapshot = self._find_table(name).make_snapshot(self.delayed.delay_s)
+        return Response(encode_json(State.of(snapshot)), mimetype="application/json", headers=_NO_STORE)
+
+    def position(self, name: str) -> ResponseReturnValue:
+        """Return the position of a table in the CGP format, which analysis engines read."""
+        table = self._find_table(name)
+        if table.played is None or table.played.game is None:
+            abort(404)
+        try:
+            return Response(f"{format_cgp(table.played.game)}\n", mimetype="text/plain", headers=_NO_STORE)
+        except NotationError as error:
+            return Response(f"{error}\n", status=409, mimetype="text/plain")
+
+    def _choose_view(self) -> HallView:
+        return self.live if find_current_client(self.pairing) else self.delayed
+
+    def _find_table(self, name: str) -> HallTable:
+        return self.delayed.state.tables.get(name) or abort(404)
+
+    def _find_updates(self, view: HallView, name: str) -> LiveUpdates:
+        return view.find_updates(name) or abort(404)
+
+    def _render_hall(self, template: str, view: HallView) -> Response:
+        live_id, parts = view.newest_id, view.render_parts(texts())
+        return self._render(template, live_id=live_id, parts=parts)
+
+    def _render_table(self, template: str, name: str, view: HallView, **values: object) -> Response:
+        updates = self._find_updates(view, name)
+        rendered_state = updates.render_newest(texts())
+        parts = updates.refresh_parts(rendered_state)
+        title = view.state.find_title(name)
+        return self._render(
+            template, name=name, title=title, rendered_state=rendered_state, parts=parts, watch=True, **values
+        )
+
+    def _render(self, template: str, **values: object) -> Response:
+        paired = find_current_client(self.pairing)
+        return render_page(template, now=time.monotonic(), director=paired, languages=languages().values(), **values)

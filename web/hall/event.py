@@ -33,9 +33,8 @@ from engine.events import from_json
 from engine.game import Game
 from engine.gcg import build_record, format_gcg
 from engine.lexicon import load_shipped_lexicon
-from web.hall.event_view import EventView, Round, match_rounds
 from web.hall.feed import MAX_DELAY_S
-from web.hall.view import HallView
+from web.hall.view import EventView, HallView, Round, match_rounds
 from web.i18n import texts
 from web.live import send_message, send_stream
 from web.responses import accept, is_document_request, refuse, render_page, send_file

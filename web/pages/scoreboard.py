@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 from markupsafe import Markup
 
 from device.session.table_session import TableSession
-from web.colours import build_editions_css
+from web.filters import build_editions_css
 from web.host_info import HostInfo, is_local_address
 from web.i18n import languages, texts
 from web.live import LiveUpdates

@@ -57,7 +57,7 @@ def up(pins: MockFactory, button: Button) -> None:
 def test_button_on_the_pins_is_a_turn_on_the_page_and_its_refusal_is_told_there(
     folder: Path, pins: MockFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.panel.outputs.MESSAGE_DURATION_S", PATIENCE_S)
+    monkeypatch.setattr("device.panel.lights.MESSAGE_DURATION_S", PATIENCE_S)
     picture(folder, "1.png")
     with Program(options(folder, find_free_port()), [rows(HORN)]) as phone:
         down(pins, Button.END_TURN_3)

@@ -21,15 +21,18 @@ from device.panel.displays import (
     DigitDisplay,
     DisplayController,
     DisplayError,
+    PairingDetails,
     PairingPage,
     PixelDisplay,
     ScorePage,
     choose_score_pages,
+    draw_pairing_pages,
     draw_score_page,
     format_digits,
+    format_pairing_digits,
+    make_pairing_details,
     open_display,
 )
-from device.panel.pairing_display import PairingDetails, draw_pairing_pages, format_pairing_digits, make_pairing_details
 from device.session.commands.games import Pause, StartGame
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import Phase, PlayerView, TableSnapshot, TurnView

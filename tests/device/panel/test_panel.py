@@ -13,8 +13,7 @@ from gpiozero.pins.mock import MockFactory
 from device.panel.button_commands import OTHER_SIDE_DELAY_S, SHARED_BUTTON_LOCKOUT_S
 from device.panel.buttons import DEBOUNCE_S, DOUBLE_PRESS_S, HOLD_S, STUCK_AFTER_S, Button
 from device.panel.gpio import GpioHardware
-from device.panel.lights import Colour, Light, OutputLevels, PanelStatus, Signal
-from device.panel.outputs import RETRY_INTERVAL_S, PanelView
+from device.panel.lights import RETRY_INTERVAL_S, Colour, Light, OutputLevels, PanelStatus, PanelView, Signal
 from device.panel.panel import EdgeHandler, Panel, PanelActions
 from device.session.commands.games import StartGame
 from device.session.messages import CommandRefusedError

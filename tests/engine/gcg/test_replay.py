@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine.board import Board, load_layout
 from engine.gcg import Replay, parse_gcg, replay
 from engine.gcg.edition import find_possible_tile_sets
-from engine.gcg.validate import check_end_racks
+from engine.gcg.replay import check_end_racks
 from engine.tiles import Tile, load_tile_set
 from tests.support.local_data import GCG_DIR, needs_games
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from device.hall.connection import BrokerConnection, BrokerRefusedError
-from device.hall.receiving.key_file import KeyFileError, open_key
+from device.hall.director import KeyFileError, open_key
 from device.settings import HallSettings
 from tests.support.waiting import PATIENCE_S
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from device.settings import Settings, load_settings
-from device.settings_checks import find_unusable_setting
-from device.settings_editor import SettingPath, SettingsEditor, SettingsFile
+from device.settings_editor import SettingPath, SettingsEditor, SettingsFile, find_unusable_setting
 from engine.messages import key_of
 from tests.support.ports import find_free_port
 

@@ -14,8 +14,14 @@ from device.session.snapshot import PlayerView, TableSnapshot
 from tests.support import samples
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.colours import build_editions_css, choose_ink, compute_contrast, ensure_contrast
-from web.filters import choose_board_colours, colour_of
+from web.filters import (
+    build_editions_css,
+    choose_board_colours,
+    choose_ink,
+    colour_of,
+    compute_contrast,
+    ensure_contrast,
+)
 from web.host_info import HostInfo
 
 OWN = (("2L", "#60a0d0"), ("2W", "#e0a0a0"), ("3L", "#1050a0"), ("3W", "#c02020"))

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from calibration.tile_examples import MAX_EXAMPLES, ExampleConfig, TileExamples
+from calibration.profile import MAX_EXAMPLES, ExampleConfig, TileExamples
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN
 from tests.support.own_tiles import LETTERS, Muddle, OwnTable, reading_of
 from vision.recognition.views import TOPS_PX_PER_SQUARE as TOPS_SCALE
