@@ -126,16 +126,19 @@ class OrderAnswer(HallMessage, frozen=True, kw_only=True):
 
 
 class Publication(msgspec.Struct, frozen=True):
-    """A message with its topic. With `retain`, the broker keeps the topic's last message for new subscribers."""
+    """A message with its topic. With `retain`, the broker keeps the topic's last message for new subscribers.
+
+    Without a message (None), the broker forgets the one that it has kept.
+    """
 
     topic: str
-    message: msgspec.Struct | Mapping[str, Any]
+    message: msgspec.Struct | Mapping[str, Any] | None
     retain: bool
 
     @property
     def payload(self) -> bytes:
         """The message as JSON in UTF-8."""
-        return msgspec.json.encode(self.message)
+        return b"" if self.message is None else msgspec.json.encode(self.message)
 
 
 def make_status_message(table: str, *, online: bool) -> Publication:

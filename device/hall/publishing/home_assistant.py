@@ -12,6 +12,8 @@ import re
 from device.hall.messages import TOPIC_ROOT, Publication
 
 DISCOVERY_ROOT = "homeassistant/device"
+NOTE_NAME = "home-assistant"
+"""Name of the store's note with the name under which Home Assistant knows the table; empty if it does not know it."""
 _ENTITIES = {
     "turn": (
         "sensor",
@@ -60,7 +62,7 @@ def _make_id(table: str) -> str:
 
 def make_discovery_message(table: str) -> Publication:
     """Return the message from which Home Assistant creates the entities of a table."""
-    device = f"tilekeeper_{_make_id(table)}"
+    device = _make_device_id(table)
     components = {
         key: {
             "platform": platform,
@@ -79,4 +81,23 @@ def make_discovery_message(table: str) -> Publication:
         "availability_template": "{{ 'online' if value_json.online else 'offline' }}",
         "components": components,
     }
-    return Publication(f"{DISCOVERY_ROOT}/{device}/config", message, retain=True)
+    return Publication(_make_topic(table), message, retain=True)
+
+
+def make_removal_messages(table: str, *, is_renamed: bool) -> list[Publication]:
+    """Return the messages that remove the entities of a table, and all that the broker keeps of a former name.
+
+    Home Assistant would otherwise show the table for ever, because the broker keeps its messages.
+    """
+    topics = [_make_topic(table)]
+    if is_renamed:
+        topics += [f"{TOPIC_ROOT}/{table}/{kind}" for kind in ("state", "log", "status")]
+    return [Publication(topic, None, retain=True) for topic in topics]
+
+
+def _make_device_id(table: str) -> str:
+    return f"tilekeeper_{_make_id(table)}"
+
+
+def _make_topic(table: str) -> str:
+    return f"{DISCOVERY_ROOT}/{_make_device_id(table)}/config"

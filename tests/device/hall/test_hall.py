@@ -15,6 +15,7 @@ from typing import NoReturn
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from paho.mqtt import client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from paho.mqtt.subscribe import simple
@@ -267,6 +268,47 @@ def test_table_reaches_a_broker_with_its_own_certificate(
         with HallPublisher(playing, store, broker.settings(), reports.append):
             until(lambda: EventQueue(store, "7", f"127.0.0.1:{broker.port}/7").read_batch() == [])
     assert reports == []
+
+
+@pytest.mark.parametrize(
+    ("name", "home_assistant", "kept"),
+    [
+        ("7", True, {"homeassistant/device/tilekeeper_7/config", "tilekeeper/v1/7/status"}),
+        ("8", True, {"homeassistant/device/tilekeeper_8/config", "tilekeeper/v1/8/status"}),
+        ("7", False, {"tilekeeper/v1/7/status"}),
+        ("8", False, {"tilekeeper/v1/8/status"}),
+    ],
+)
+def test_home_assistant_keeps_nothing_of_a_former_name(
+    playing: TableSession, broker: Broker, tmp_path: Path, name: str, home_assistant: bool, kept: set[str]
+) -> None:
+    before = replace(broker.settings(), home_assistant=True)
+    after = replace(broker.settings(table=name), home_assistant=home_assistant)
+    with GameStore(tmp_path / "other.db") as store:
+        for settings in (before, after):
+            with HallPublisher(playing, store, settings, print):
+                topic = f"tilekeeper/v1/{settings.table}/state"
+                until(lambda topic=topic: topic in read_kept(broker))  # type: ignore[misc]
+    assert {topic for topic in read_kept(broker) if not topic.endswith(("end", "/state", "/log"))} == kept
+    assert {topic.split("/")[2] for topic in read_kept(broker) if topic.startswith("tilekeeper")} == {name}
+
+
+def read_kept(broker: Broker) -> dict[str, str]:
+    """Return the payloads of the messages that the broker keeps, by topic."""
+    kept: dict[str, str] = {}
+    client = mqtt.Client(CallbackAPIVersion.VERSION2)
+    client.on_message = lambda _client, _data, one: kept.update({one.topic: one.payload.decode()})
+    client.username_pw_set(USER, PASSWORD)
+    client.connect("127.0.0.1", broker.port)
+    client.subscribe([("#", 1)])
+    done = threading.Event()
+    client.on_publish = lambda *_: done.set()
+    client.loop_start()
+    client.publish("end", b"", 1)
+    assert done.wait(PATIENCE_S)
+    client.disconnect()
+    client.loop_stop()
+    return kept
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # paho leaves the socket to Python
