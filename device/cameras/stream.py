@@ -176,9 +176,14 @@ class StreamCamera(Closeable):
         return now - self._sample_since > self._frozen_s and not is_black(data)
 
 
+LOG_LEVEL_SILENT = 0
+"""Value of `LOG_LEVEL_SILENT` of OpenCV, for which its versions have different names."""
+
+
 def silence_opencv() -> None:
     """Switch OpenCV's own warnings off: a `CameraError` reports that a camera cannot be opened."""
-    cv2.utils.logging.setLogLevel(cv2.utils.logging.LOG_LEVEL_SILENT)
+    set_log_level = getattr(cv2, "setLogLevel", None) or cv2.utils.logging.setLogLevel  # the second since 4.13
+    set_log_level(LOG_LEVEL_SILENT)
 
 
 def _is_jpeg(data: Image) -> bool:
