@@ -67,12 +67,7 @@ class System:
         words = [program, *arguments]
         try:
             return subprocess.run(
-                words,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=COMMAND_TIMEOUT_S,
-                env=environment,
+                words, capture_output=True, text=True, errors="replace", timeout=COMMAND_TIMEOUT_S, env=environment
             )
         except (OSError, subprocess.TimeoutExpired):
             return None
