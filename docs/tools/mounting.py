@@ -93,7 +93,6 @@ BOARDS = (
     BoardSize("folding", 33.0, 2.0),
     BoardSize("usual", 36.0, 2.1),
     BoardSize("turntable", 42.0, 2.2),
-    BoardSize("21 × 21", 43.0, 1.9),
 )
 
 
