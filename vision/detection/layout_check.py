@@ -55,6 +55,8 @@ _MAX_SCREEN_OFFSET_SQUARES: Final = 0.06
 A board within this distance counts as aligned, as in a screenshot. The value is twice the usual error of detected
 corners.
 """
+_MAX_SCREEN_RATIO: Final = 1.05
+"""Maximum ratio of the sides of a board in a screenshot or a drawing."""
 _PREMIUM_SPREAD_LAB: Final = 8.0
 """Standard deviation of the colours of squares with the same premium, in CIE Lab units."""
 _MAX_SQUARED_ERROR: Final = 4.0
@@ -218,14 +220,16 @@ def grade_agreement(agreement: float) -> float:
     return float(np.clip((agreement - _CHANCE_AGREEMENT) / (_USUAL_AGREEMENT - _CHANCE_AGREEMENT), 0, 1))
 
 
-def is_aligned_square(corners: Floats) -> bool:
-    """Return True if a quad `(4, 2)` px is a square that is exactly parallel to the picture's sides.
+def is_aligned_rectangle(corners: Floats) -> bool:
+    """Return True if a quad `(4, 2)` px is nearly a square, and exactly parallel to the picture's sides.
 
-    The board in a screenshot usually is such a square. A camera above a table is hardly ever aligned that well.
+    The board in a screenshot or a drawing usually is. A camera above a table is hardly ever aligned that well.
     """
-    half = square_side(corners) * BOARD_SIZE / 2
-    offsets = np.abs(np.abs(corners - corners.mean(axis=0)) - half)
-    return bool(offsets.max() < _MAX_SCREEN_OFFSET_SQUARES * square_side(corners))
+    distances = np.abs(corners - corners.mean(axis=0))
+    halves = distances.mean(axis=0)
+    offset = np.abs(distances - halves).max()
+    is_square = halves.max() < _MAX_SCREEN_RATIO * halves.min()
+    return bool(is_square and offset < _MAX_SCREEN_OFFSET_SQUARES * square_side(corners))
 
 
 def _select_squares(colours: Floats, shift: tuple[int, int], max_shift: int) -> Floats:

@@ -165,6 +165,8 @@ class ClassifiedBoard:
     """Unclear predictions of the letter network for squares that have no tile according to the square network."""
     foreign_p: Floats
     """`(15, 15)`: probability that a tile shows a letter or an accent outside the tile set; 0 without a tile."""
+    clear_shapes: tuple[str, ...]
+    """Letter shapes that are clear on tiles, of all letters that the network knows."""
 
     @property
     def views(self) -> BoardViews:
@@ -267,6 +269,7 @@ class SquareClassifier:
             clear_tiles=table.select(np.flatnonzero(is_clear).tolist()),
             unclear_empty=table.select(np.flatnonzero(is_unclear_empty).tolist()),
             foreign_p=foreign_p,
+            clear_shapes=self._letter_net.list_clear_shapes(table.letters_logp[table.tile_p >= _CONFIG.min_voter_p]),
         )
 
     def classify_squares(

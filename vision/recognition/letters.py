@@ -288,6 +288,12 @@ class LetterNet:
         foreign = list_foreign_classes(self.classes, frozenset(tiles))
         return np.asarray(np.exp(letters_logp[:, foreign]).sum(axis=1), np.float32)
 
+    def list_clear_shapes(self, letters_logp: NDArray[np.float32]) -> tuple[str, ...]:
+        """Return the letter shapes that are clear among all classes, for log-probabilities `(n, classes)`."""
+        best = letters_logp.argmax(axis=1)
+        is_clear = letters_logp.max(axis=1, initial=-np.inf) >= np.log(_MIN_CLEAR_PROBABILITY)
+        return tuple(self.classes[k] for k in best[is_clear & (best >= LETTER_CLASSES.start)].tolist())
+
     def class_symbols(self, tiles: Collection[str]) -> tuple[str, ...]:
         """Return the symbol of each class: the tile of this letter shape in `tiles`, otherwise the class itself."""
         return map_classes_to_tiles(self.classes, tuple(tiles))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import numpy as np
@@ -10,9 +11,10 @@ import numpy as np
 from engine.board import square_name
 from engine.messages import make_message
 from engine.reading import HIDDEN, BoardReading
-from vision.detection.layout_check import is_aligned_square
+from vision.detection.layout_check import is_aligned_rectangle
 from vision.detection.location import CUT_OFF_MESSAGES, BoardLocation, LocationSource, measure_overhangs
 from vision.recognition.classifier import ClassifiedBoard
+from vision.recognition.tile_sets import find_better_set, list_extra_tiles
 
 MIN_ORIENTATION_CONFIDENCE: Final = 0.95
 """Minimum confidence of the orientation; if it is lower, the reading reports a problem, and a tracked board keeps its
@@ -43,7 +45,7 @@ def list_location_problems(
     if is_unsure:
         text = "This may not be the board ({0} % sure). Check the corners."
         problems.append(make_message("board-unsure", text, f"{100 * location.confidence:.0f}"))
-    if location.source is LocationSource.SEARCHED and not is_tracked and is_aligned_square(location.corners):
+    if location.source is LocationSource.SEARCHED and not is_tracked and is_aligned_rectangle(location.corners):
         problems.append(
             make_message("board-screen", "This looks like a screen. Point the camera at a board on a table.")
         )
@@ -57,11 +59,12 @@ def list_location_problems(
 
 
 def list_square_problems(
-    classified: ClassifiedBoard, board: BoardReading, unsupported_tiles: Sequence[str]
+    classified: ClassifiedBoard, board: BoardReading, tiles: Collection[str], unsupported_tiles: Sequence[str]
 ) -> list[str]:
     """Return messages about the squares: uncertain orientation, letters that cannot be read, hidden squares.
 
-    `board` is the reading of `classified`. `unsupported_tiles` are the tiles of the set that no reading can contain.
+    `board` is the reading of `classified` with the letters `tiles`. `unsupported_tiles` are the tiles of the set that
+    no reading can contain.
     """
     problems: list[str] = []
     orientation = classified.orientation
@@ -75,6 +78,14 @@ def list_square_problems(
     if foreign_count >= _MIN_FOREIGN_TILES:
         text = "{0} tiles seem to have letters or accents that the set does not have. Is it the right tile set?"
         problems.append(make_message(FOREIGN_TILES, text, foreign_count))
+    better_set = find_better_set(classified.clear_shapes, frozenset(tiles))
+    if better_set:
+        text = "The letters on the board fit the tile set {0} better. Check that you have chosen the right tile set."
+        problems.append(make_message("tiles-other-set", text, better_set))
+    extra = list_extra_tiles(Counter(square.symbol for square in board.squares), frozenset(tiles))
+    if extra:
+        text = "More tiles seem to be on the board than the set has: {0}. Check these tiles."
+        problems.append(make_message("tiles-extra", text, extra))
     hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
     if hidden:
         problems.append(make_message("board-hidden", "These squares are hidden: {0}.", " ".join(hidden)))

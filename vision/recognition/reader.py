@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -183,7 +184,7 @@ class BoardReader:
             memory = _update_memory(recalled, replace(location, corners=upright), classified, tiles)
         size = (image.shape[1], image.shape[0])
         problems = list_location_problems(location, size, is_unsure=is_unsure, is_tracked=hint is not None)
-        problems += list_square_problems(classified, board, self._letter_net.unsupported_tiles(tiles))
+        problems += list_square_problems(classified, board, tiles, self._letter_net.unsupported_tiles(tiles))
         return PhotoReading(
             board=replace(board, orientation_confidence=orientation_p, offset_confidence=location.confidence),
             corners=upright,
@@ -311,7 +312,7 @@ def _is_unsure(location: BoardLocation) -> bool:
 def _describe_small_board(side: float) -> str:
     """Return the message about a board whose squares have only `side` pixels."""
     text = "The board is too small in the picture. Move the camera closer: a square has {0} pixels, but needs {1}."
-    return make_message("board-small", text, f"{side:.0f}", f"{MIN_SQUARE_PX:.0f}")
+    return make_message("board-small", text, f"{math.floor(10 * side) / 10:.1f}", f"{MIN_SQUARE_PX:.0f}")
 
 
 def _verify_board(location: BoardLocation, squares: SquarePredictions) -> BoardLocation:

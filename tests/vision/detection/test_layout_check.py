@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from vision.detection.layout_check import (
     compare_with_layout,
     fit_layout_shifts,
+    is_aligned_rectangle,
     layout_premiums,
     measure_board_confidence,
     measure_lab_colours,
@@ -98,3 +99,11 @@ def test_grid_of_unknown_colours_is_a_board_if_all_squares_are_clear_and_many_ha
     kinds_p[:tile_count, 1] = kinds_p[tile_count:, 0] = 1 - doubt
     plain = np.full((240, 240, 3), 128, np.uint8)
     assert (measure_board_confidence(plain, 16, kinds_p.reshape(15, 15, 3)) > 0.6) is expected
+
+
+@pytest.mark.parametrize(
+    ("width", "lean", "expected"), [(514, 0, True), (528, 0, True), (528, 6, False), (400, 0, False)]
+)
+def test_drawn_board_is_aligned_with_the_picture_and_nearly_square(width: int, lean: int, expected: bool) -> None:
+    corners = np.array([[17, 17], [17 + width, 17 + lean], [17 + width, 545 + lean], [17, 545]], np.float64)
+    assert is_aligned_rectangle(corners) is expected
