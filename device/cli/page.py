@@ -132,11 +132,11 @@ def _keep_renewing(own: OwnCertificate, server: PageServer) -> Iterator[None]:
 
 def find_certificate_names(page: PageSettings, hotspot: Hotspot | None) -> list[str]:
     """Return the names and addresses of the page, which the table's own certificate must contain."""
-    from web.security.hosts import find_machine_names
+    from web.security.hosts import find_local_names
 
     is_one = page.host and page.host not in _ALL_ADDRESSES
     addresses = [page.host] if is_one else ["localhost", "127.0.0.1", *filter(None, [_find_own_address()])]
-    return [*addresses, *sorted(find_machine_names()), *page.names, *([hotspot.address] if hotspot else [])]
+    return [*addresses, *sorted(find_local_names()), *page.names, *([hotspot.address] if hotspot else [])]
 
 
 def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callable[[str], None]) -> None:

@@ -9,9 +9,7 @@ from __future__ import annotations
 import ipaddress
 import re
 import socket
-import threading
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
 from flask import Flask, Response, request
@@ -22,66 +20,23 @@ from web.i18n import texts
 from web.responses import refuse
 
 RESOLVER_FILE = Path("/etc/resolv.conf")
-REFRESH_INTERVAL_S = 30.0
-"""Shortest interval between look-ups of the machine's full name, in seconds. A request with an unknown host name causes
-a look-up, because the machine may have a new name in another network."""
 
 
-class HostNames:
-    """The host names of this machine. `configured` are additional host names, for example of a proxy.
+def accept_host(host: str, configured: Iterable[str] = (), resolver_file: Path = RESOLVER_FILE) -> bool:
+    """Return True if a `Host` header contains a name of this machine or any IP address.
 
-    `find_names` is quick. `find_full_name` asks the network, and takes long if the network does not answer. So
-    `find_full_name` is called only for requests with an unknown name, and by only one request at a time.
+    IP addresses are safe, because DNS rebinding requires a host name. `configured` are additional host names, for
+    example of a proxy.
+
+    >>> accept_host("192.168.1.7:8080"), accept_host("[::1]"), accept_host("evil.example")
+    (True, True, False)
     """
-
-    def __init__(
-        self,
-        configured: Iterable[str] = (),
-        find_names: Callable[[], frozenset[str]] | None = None,
-        find_full_name: Callable[[], str] | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        self._configured = frozenset(name.lower().rstrip(".") for name in configured)
-        self._find_names = find_names or find_local_names
-        self._find_full_name = find_full_name or find_full_name_of_machine
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._full_name = ""
-        self._is_looking_up = False
-        self._looked_up_at = float("-inf")
-
-    def accept(self, host: str) -> bool:
-        """Return True if a `Host` header contains a name of this machine or any IP address.
-
-        IP addresses are safe, because DNS rebinding requires a host name.
-
-        >>> HostNames().accept("192.168.1.7:8080"), HostNames().accept("[::1]"), HostNames().accept("evil.example")
-        (True, True, False)
-        """
-        name = _strip_port(host)
-        if name is None:
-            return False
-        if _is_address(name) or name == "localhost" or name.endswith(".localhost"):
-            return True
-        return name in self._configured or name in self._find_names() or name == self._look_up_full_name(name)
-
-    def _look_up_full_name(self, wanted: str) -> str:
-        """Return the full name of the machine, for comparison with the name `wanted`.
-
-        If the stored name is different, the full name is looked up again, at most once in `REFRESH_INTERVAL_S` seconds.
-        """
-        with self._lock:
-            is_recent = self._clock() - self._looked_up_at < REFRESH_INTERVAL_S
-            if wanted == self._full_name or is_recent or self._is_looking_up:
-                return self._full_name
-            self._is_looking_up = True
-        full_name = ""
-        try:
-            full_name = self._find_full_name()
-        finally:
-            with self._lock:
-                self._full_name, self._is_looking_up, self._looked_up_at = full_name, False, self._clock()
-        return full_name
+    name = _strip_port(host)
+    if name is None:
+        return False
+    if _is_address(name) or name == "localhost" or name.endswith(".localhost"):
+        return True
+    return name in {one.lower().rstrip(".") for one in configured} or name in find_local_names(resolver_file)
 
 
 def find_local_names(resolver_file: Path = RESOLVER_FILE) -> frozenset[str]:
@@ -89,37 +44,17 @@ def find_local_names(resolver_file: Path = RESOLVER_FILE) -> frozenset[str]:
 
     The domains are those in `resolver_file`.
     """
-    own = _find_own_name()
+    own = socket.gethostname().lower().rstrip(".")
     short = own.partition(".")[0]
     domains = {"local", *_read_domains(resolver_file)}
     return frozenset({own, short, *(f"{short}.{domain}" for domain in domains)})
 
 
-def find_machine_names() -> frozenset[str]:
-    """Return all names of this machine; this asks the network, and takes long if the network does not answer."""
-    return find_local_names() | ({find_full_name_of_machine()} - {""})
-
-
-def find_full_name_of_machine() -> str:
-    """Return the name of this machine with its domain, as the network knows it.
-
-    Return an empty string if the network knows another machine by this name.
-    """
-    full = socket.getfqdn().lower().rstrip(".")
-    return full if full.startswith(f"{_find_own_name().partition('.')[0]}.") else ""
-
-
-def _find_own_name() -> str:
-    return socket.gethostname().lower().rstrip(".")
-
-
 def register_host_check(app: Flask, host_info: HostInfo) -> None:
     """Refuse requests with a wrong `Host` header (421); the response contains the correct address."""
-    names = HostNames(host_info.names)
-    app.extensions["host_names"] = names
 
     def check_host() -> Response | None:
-        if names.accept(request.headers.get("Host") or "localhost"):
+        if accept_host(request.headers.get("Host") or "localhost", host_info.names):
             return None
         address = _find_best_address(host_info) or _make_server_address()
         return refuse(texts()("wrong.host", address=address), 421)

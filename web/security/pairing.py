@@ -31,7 +31,6 @@ from flask import request, session
 
 from device.catalogue import get_text
 from device.player_names import clean_name
-from device.storage.checksums import compute_checksum
 from device.storage.files import may_exist, read_small_file, write_file
 from device.storage.stored_game import MAX_TIME_S
 from engine.errors import TilekeeperError
@@ -42,7 +41,6 @@ FILE_NAME = "pairing.json"
 """Name of the file in the data folder. Only the program's own user may read it (mode 0600)."""
 KEY_BYTES = 32
 _MAX_FILE_BYTES = 256 * 1024
-_CHECKSUM_MARK = b',"checksum":"'
 _log = logging.getLogger(__name__)
 
 
@@ -81,11 +79,10 @@ def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
     """Return the content of the file, and True unless the file is damaged.
 
     The content of a missing file is a new signing key without devices, and so is that of a file that cannot be read,
-    which is renamed to `*.damaged`. If only the checksum is wrong, the content is what can be read.
+    which is renamed to `*.damaged`.
     """
     try:
-        content = read_small_file(path, _MAX_FILE_BYTES)
-        data = msgspec.json.decode(content, type=PairingData)
+        data = msgspec.json.decode(read_small_file(path, _MAX_FILE_BYTES), type=PairingData)
         if len(bytes.fromhex(data.key)) != KEY_BYTES or not all(0 <= c.since < MAX_TIME_S for c in data.clients):
             raise ValueError("no key, or an impossible time")
     except FileNotFoundError:
@@ -95,19 +92,13 @@ def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
         return make_pairing_data(), False
-    body, mark, _ = content.rpartition(_CHECKSUM_MARK)  # files of earlier releases have no checksum
-    return data, not mark or content == _add_checksum(body + b"}")
-
-
-def _add_checksum(body: bytes) -> bytes:
-    """Return a JSON object with a checksum of its bytes as a further field."""
-    return body.removesuffix(b"}") + _CHECKSUM_MARK + compute_checksum(body).encode() + b'"}'
+    return data, True
 
 
 def save_pairing_data(path: Path, data: PairingData) -> str:
     """Write the file atomically. Return the reason if writing fails, otherwise an empty string."""
     try:
-        write_file(path, _add_checksum(msgspec.json.encode(data)), mode=0o600)
+        write_file(path, msgspec.json.encode(data), mode=0o600)
     except OSError as error:
         _log.warning("%s cannot be written (%s): devices stay paired until the program ends", path, error)
         return error.strerror or str(error)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from flask import Flask
 
-from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable, pair
 from web import create_app
 from web.host_info import HostInfo
-from web.security.hosts import REFRESH_INTERVAL_S, HostNames, find_full_name_of_machine, find_local_names
+from web.security.hosts import accept_host, find_local_names
 
 
 @pytest.mark.parametrize(
@@ -42,9 +39,13 @@ from web.security.hosts import REFRESH_INTERVAL_S, HostNames, find_full_name_of_
         ("a" * 300, False),
     ],
 )
-def test_host_is_an_address_or_a_name_of_the_machine(host: str, own: bool) -> None:
-    found = frozenset({"table", "table.local", "table.fritz.box"})
-    assert HostNames(["Score.example.org"], lambda: found, str).accept(host) is own
+def test_host_is_an_address_or_a_name_of_the_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, host: str, own: bool
+) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "Table")
+    resolver = tmp_path / "resolv.conf"
+    resolver.write_text("search fritz.box\n")
+    assert accept_host(host, ["Score.example.org"], resolver) is own
 
 
 def test_machine_has_its_name_alone_with_local_and_with_the_domains_of_the_network(
@@ -55,45 +56,6 @@ def test_machine_has_its_name_alone_with_local_and_with_the_domains_of_the_netwo
     monkeypatch.setattr("socket.gethostname", lambda: "Table")
     assert find_local_names(resolver) == {"table", "table.local", "table.fritz.box", "table.lan"}
     assert find_local_names(tmp_path / "missing") == {"table", "table.local"}
-
-
-def test_full_name_of_the_machine_begins_with_its_own_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("socket.gethostname", lambda: "Table")
-    monkeypatch.setattr("socket.getfqdn", lambda: "Table.club.example.")
-    assert find_full_name_of_machine() == "table.club.example"
-    monkeypatch.setattr("socket.getfqdn", lambda: "evil.example")
-    assert find_full_name_of_machine() == ""
-
-
-def test_full_name_is_looked_up_again_after_a_while() -> None:
-    now, found = [0.0], [""]
-    names = HostNames((), lambda: frozenset({"table"}), lambda: found[0], lambda: now[0])
-    assert names.accept("table") and not names.accept("table.club.example")
-    found[0] = "table.club.example"
-    assert not names.accept("table.club.example")
-    now[0] = REFRESH_INTERVAL_S
-    assert names.accept("table.club.example")
-    found[0] = ""
-    assert names.accept("table.club.example"), "a name that is known needs no look-up"
-
-
-def test_slow_look_up_delays_no_other_request() -> None:
-    begun, answered = threading.Event(), threading.Event()
-
-    def look_up() -> str:
-        begun.set()
-        answered.wait(PATIENCE_S)
-        return "table.club.example"
-
-    names = HostNames((), lambda: frozenset({"table"}), look_up)
-    with ThreadPoolExecutor(3) as requests:
-        first = requests.submit(names.accept, "table.club.example")
-        assert begun.wait(PATIENCE_S)
-        others = [requests.submit(names.accept, name) for name in ("table", "evil.example")]
-        assert [one.result(PATIENCE_S) for one in others] == [True, False]
-        assert not first.done()
-        answered.set()
-        assert first.result(PATIENCE_S)
 
 
 @pytest.mark.parametrize("path", ["/", "/join", "/big", "/pair", "/live/state", "/api/v1/state", "/static/page.js"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 from pathlib import Path
 
@@ -77,35 +76,12 @@ def test_damaged_list_of_phones_is_replaced_with_a_notice(tmp_path: Path, conten
     assert Pairing(file=file).clients == (phone,)
 
 
-@pytest.mark.parametrize("damage", ["key", "id", "time"])
-def test_damaged_byte_in_the_list_of_phones_is_reported(tmp_path: Path, damage: str) -> None:
-    file, notices = tmp_path / FILE_NAME, list[str]()
-    pairing = Pairing(now=lambda: 1764313580.5, file=file)
-    phones = [pairing.pair(pairing.code, "1", name) for name in ("phone", "tablet")]
-    text = file.read_text()
-    old = {"key": pairing.key.hex(), "id": phones[0].id, "time": "1764313580.5"}[damage]
-    new = {"key": bytes(32).hex(), "id": "a", "time": "1764313581.5"}[damage]
-    file.write_text(text.replace(old, new, 1))
-    assert phones[1] in Pairing(notices.append, file=file).clients
-    assert notices == [get_text("pairing-damaged")]
-    Pairing(notices.append, file=file)
-    assert len(notices) == 1
-
-
 def test_impossible_time_in_the_list_of_phones_is_damage(tmp_path: Path) -> None:
     file, notices = tmp_path / FILE_NAME, list[str]()
     pairing = Pairing(now=lambda: 1764313580.5, file=file)
     pairing.pair(pairing.code, "1", "phone")
     file.write_text(file.read_text().replace("1764313580.5", "1764313580e5"))
     assert Pairing(notices.append, file=file).clients == () and notices == [get_text("pairing-damaged")]
-
-
-def test_list_of_phones_of_an_earlier_release_is_read(tmp_path: Path) -> None:
-    file, notices = tmp_path / FILE_NAME, list[str]()
-    pairing = Pairing(file=file)
-    phone = pairing.pair(pairing.code, "1", "phone")
-    file.write_text(re.sub(r',"checksum":"\w+"', "", file.read_text()))
-    assert Pairing(notices.append, file=file).clients == (phone,) and not notices
 
 
 def test_list_of_phones_that_cannot_be_read_is_kept(tmp_path: Path) -> None:
