@@ -24,7 +24,8 @@ make_environment() {
     PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore /usr/bin/python3 -m pip --python "$VENV/bin/python" \
         install -q --no-compile --ignore-installed --constraint "$SOURCE/packaging/constraints-$PYTHON.txt" "${copy}[panel]"
     find "$VENV" -name __pycache__ -prune -exec rm -rf {} +
-    find "$VENV" -name '*.so*' -type f -exec chmod 644 {} +
+    find "$VENV/lib" -type f -exec chmod 644 {} + # wheels mark libraries and modules as programs
+    rm -f "$VENV/.gitignore"
     mkdir -p "$STAGE/opt/tilekeeper"
     mv "$VENV" "$STAGE/opt/tilekeeper/venv"
     rmdir /opt/tilekeeper
@@ -47,7 +48,9 @@ put_files() {
     ln -s "$VENV/bin/tilekeeper" "$STAGE/usr/bin/tilekeeper"
     put "$SOURCE/packaging/lintian-overrides" /usr/share/lintian/overrides/tilekeeper
     /usr/bin/python3 "$SOURCE/packaging/copyright.py" "$(echo "$STAGE$VENV"/lib/python3.*/site-packages)" >"$doc/copyright"
-    gzip -9n <"$SOURCE/CHANGELOG.md" >"$doc/changelog.gz"
+    gzip -9n <"$SOURCE/CHANGELOG.md" >"$doc/CHANGELOG.md.gz"
+    printf 'tilekeeper (%s) %s; urgency=medium\n\n  * See CHANGELOG.md.gz.\n\n -- %s  %s\n' "$VERSION" "$CODENAME" \
+        "$MAINTAINER" "$(date -R -r "$SOURCE/CHANGELOG.md")" | gzip -9n >"$doc/changelog.gz"
 }
 
 put_control() {
@@ -57,7 +60,7 @@ put_control() {
 Package: tilekeeper
 Version: $VERSION
 Architecture: $(dpkg --print-architecture)
-Maintainer: $(sed -n '/^maintainers = /s/.*name = "\(.*\)", email = "\(.*\)".*/\1 <\2>/p' "$SOURCE/pyproject.toml")
+Maintainer: $MAINTAINER
 Homepage: $(sed -n '/^Homepage = /s/.*"\(.*\)".*/\1/p' "$SOURCE/pyproject.toml")
 Installed-Size: $(du -sk --exclude=DEBIAN "$STAGE" | cut -f1)
 Section: misc
@@ -85,6 +88,7 @@ main() {
     [ -n "${VERSION:-}" ] || VERSION=$(sed -n '/^version = /{s/.*"\(.*\)".*/\1/p;q}' "$SOURCE/pyproject.toml")
     VERSION=$VERSION~$CODENAME
     PYTHON=$(/usr/bin/python3 -c 'import sys; print("{}.{}".format(*sys.version_info))')
+    MAINTAINER=$(sed -n '/^maintainers = /s/.*name = "\(.*\)", email = "\(.*\)".*/\1 <\2>/p' "$SOURCE/pyproject.toml")
     WORK=$(mktemp -d)
     STAGE=$WORK/package
     trap 'rm -rf "$WORK" "$VENV"' EXIT

@@ -139,6 +139,15 @@ def test_container_is_built_from_all_packages() -> None:
     assert sorted(copied) == sorted(PACKAGES)
 
 
+def test_container_gets_every_file_that_it_copies_and_no_more() -> None:
+    copied = re.findall(
+        r"(?m)^COPY (?!--)(.+) /source\S*$", (ROOT / "packaging/Containerfile").read_text(encoding="utf-8")
+    )
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    assert "*" in lines
+    assert sorted(line[1:] for line in lines if line.startswith("!")) == sorted(" ".join(copied).split())
+
+
 def put_package(folder: Path, metadata: str, licence: str) -> None:
     info = folder / "thing-1.0.dist-info"
     (info / "licenses").mkdir(parents=True)
