@@ -61,9 +61,9 @@ def find_words(entries: list[str], tiles: TileSet | None, has_capital_names: boo
     words = [entry for entry in spelled if entry.islower() or entry == entry.lower()] if has_capital_names else spelled
     excluded[Exclusion.CAPITAL] += len(spelled) - len(words)
     text = "\n".join(words)  # one call for all words, because calls for single words take five times as long
-    capitals = (tiles.fold(text) if tiles else text.upper()).split("\n") if words else []
-    spellable = _find_spellable(capitals, tiles) if tiles else capitals
-    excluded[Exclusion.NO_TILE] += len(capitals) - len(spellable)
+    capitals = tiles.fold(text) if tiles else text.upper()
+    spellable = _find_spellable(capitals, tiles) if words else []
+    excluded[Exclusion.NO_TILE] += len(words) - len(spellable)
     most_letters = MAX_WORD_TILES * max(map(len, tiles.counts)) if tiles else MAX_WORD_TILES
     fitting = [
         word
@@ -75,11 +75,13 @@ def find_words(entries: list[str], tiles: TileSet | None, has_capital_names: boo
     return fitting
 
 
-def _find_spellable(words: list[str], tiles: TileSet) -> list[str]:
-    """Return the words, in capitals, that have only letters of the tile set."""
-    letters = set("".join(tiles.letters))
-    foreign = set("".join(words)) - letters
-    return [word for word in words if foreign.isdisjoint(word)] if foreign else words
+def _find_spellable(capitals: str, tiles: TileSet | None) -> list[str]:
+    """Return the words in a text, in capitals and one on each line, that have only letters of the tile set."""
+    words = capitals.split("\n")
+    foreign = re.compile(f"[^{re.escape(''.join(tiles.letters))}\n]") if tiles else None
+    if foreign is None or not foreign.search(capitals):
+        return words
+    return [word for word in words if not foreign.search(word)]
 
 
 def _find_fault(entry: str, has_apostrophe: bool) -> str:
