@@ -130,30 +130,50 @@ def check_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Proble
 
 
 def check_end_racks(record: Record, board: Board, tiles: TileSet) -> Iterator[Problem]:
-    """Yield a problem for each player without an end rack, if others lose points for theirs.
+    """Yield a problem for each player who has no end rack, if others lose points for theirs and tiles are left."""
+    end_racks = _find_end_racks(record)
+    if left := _find_left_tiles(end_racks, board, tiles):
+        with_end_rack = {entry.player for entry in end_racks}
+        for seat, player in enumerate(record.players):
+            if seat not in with_end_rack:
+                text = f"There is no end rack of {player.nick}, but these tiles were not played: {_format_tiles(left)}."
+                yield Problem(end_racks[-1].line, text)
 
-    The letters that nobody has are those of a player without an end rack. If there are none, the player who made the
-    last play went out, and gains the letters of the others.
+
+def check_gain(record: Record, board: Board, tiles: TileSet) -> Iterator[Problem]:
+    """Yield a problem if others lose points for their letters, but the player who went out does not gain them.
+
+    This player made the last play, and all tiles that are not on the board are letters of the others.
     """
-    end_racks = [entry for entry in record.entries if entry.kind is TurnKind.ENDRACK]
+    end_racks = _find_end_racks(record)
+    last = next((entry.player for entry in reversed(record.entries) if entry.kind is TurnKind.PLAY), None)
+    is_over = _find_left_tiles(end_racks, board, tiles) == Counter()
+    if is_over and last is not None and all(entry.player != last for entry in end_racks):
+        letters = " ".join(entry.text for entry in end_racks if entry.is_penalty)
+        text = "{0} went out, but there is no line with the points for the letters of the others: {1}."
+        reason = make_message("gcg-no-gain", text, record.players[last].nick, letters)
+        yield Problem(end_racks[-1].line, reason)
+
+
+def _find_end_racks(record: Record) -> list[Entry]:
+    return [entry for entry in record.entries if entry.kind is TurnKind.ENDRACK]
+
+
+def _find_left_tiles(end_racks: Sequence[Entry], board: Board, tiles: TileSet) -> Counter[str] | None:
+    """Return the tiles that are neither on the board nor in an end rack.
+
+    Return None if no player loses points, so that not all end racks need be known, and for an end rack that cannot be
+    parsed, which `check_entry` reports.
+    """
     if not any(entry.is_penalty for entry in end_racks):
-        return
+        return None
     left = +tiles.count_remaining(face for face in board.faces() if face in tiles.counts)
     for entry in end_racks:
         try:
             left -= Counter(tiles.split(entry.text))
         except NotationError:
-            return  # `check_entry` reports this line
-    line, with_end_rack = end_racks[-1].line, {entry.player for entry in end_racks}
-    for seat, player in enumerate(record.players):
-        if left and seat not in with_end_rack:
-            text = f"There is no end rack of {player.nick}, but these tiles were not played: {_format_tiles(left)}."
-            yield Problem(line, text)
-    last = next((entry.player for entry in reversed(record.entries) if entry.kind is TurnKind.PLAY), None)
-    if not left and last is not None and last not in with_end_rack:
-        letters = " ".join(entry.text for entry in end_racks if entry.is_penalty)
-        text = "{0} went out, but there is no line with the points for the letters of the others: {1}."
-        yield Problem(line, make_message("gcg-no-gain", text, record.players[last].nick, letters))
+            return None
+    return left
 
 
 def check_order(record: Record) -> Iterator[Problem]:
@@ -309,7 +329,8 @@ def _replay_with(record: Record, tiles: TileSet, layout: Layout, rules: Rules) -
     )
     board = replayer.board
     problems = [*record.problems, *replayer.problems, *check_order(record)]
-    problems += [*check_end_racks(replayer.record, board, tiles), *check_racks(replayer.record, board, tiles)]
+    for check in (check_end_racks, check_gain, check_racks):
+        problems += check(replayer.record, board, tiles)
     return Replay(tiles, layout, events, tuple(replayer.totals), board, tuple(sorted(problems)))
 
 
