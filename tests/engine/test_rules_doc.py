@@ -22,7 +22,24 @@ from tests.support.local_data import RULES_CHECKLIST, needs_rules_checklist
 
 ROOT = Path(__file__).parents[2]
 DOC = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
-CHOICES = re.findall(r"^\| (.+) \| .+ \| `(.+)` \| `(--.+)` \| `(.+)` \|$", DOC, re.MULTILINE)
+LISTS = ("variations", "levels")
+"""Names of choices that are lists in the API."""
+
+
+def expand_choices(row: tuple[str, str]) -> tuple[str, str, str, str]:
+    """Return the ids, the JSON, the options and the settings of a line with ids and `NAME=CHOICE ...`."""
+    ids, pairs = row
+    named = dict(pair.split("=") for pair in pairs.split())
+    choices = {name: choice for name, choice in named.items() if name not in LISTS}
+    body = {"choices": choices} | {name: choice.split(",") for name, choice in named.items() if name in LISTS}
+    options = " ".join(f"--rule {pair}" for pair in pairs.split())
+    return ids, json.dumps(body)[1:-1], options, f"more_rules = {json.dumps(pairs.split())}"
+
+
+CHOICES = [
+    *re.findall(r"^\| (.+) \| .+ \| `(.+)` \| `(--.+)` \| `(.+)` \|$", DOC, re.MULTILINE),
+    *map(expand_choices, re.findall(r"^\| (.+) \| .+ \| `(\w+=[\w=, ]+)` \|$", DOC, re.MULTILINE)),
+]
 """The ids, the JSON of the API, the options and the settings of each line of "Where each rule is chosen"."""
 NAMED = sorted(set(re.findall(r"`((?:test_|common_)\w+)::(\w+)`", DOC)))
 
