@@ -42,7 +42,7 @@ def load_settings_or_defaults(system: System, named: Path | None) -> tuple[Setti
 def check_libraries(system: System, _settings: Settings) -> Iterator[Finding]:
     """Check that the program can be imported with all its libraries: an installed library may fail to load."""
     try:
-        importlib.import_module("device.cli.appliance")
+        importlib.import_module("device.cli.appliance")  # by name, because it imports the doctor
     except (ImportError, OSError) as error:
         text = " ".join(f"the program cannot be loaded: {error}".split())
         yield Subject("libraries").fault(text, find_reinstall_remedy(system))
