@@ -56,9 +56,11 @@ def check_service(system: System, settings: Settings) -> Iterator[Finding]:
     state = read_service_state(system)
     if state == "active":
         yield subject.good("the table is running")
-    elif state in ("failed", "activating"):
+    elif state == "failed":
         remedy = "journalctl -u tilekeeper -n 20, then: sudo systemctl restart tilekeeper"
-        yield subject.fault("the table stopped with an error, or keeps failing", remedy)
+        yield subject.fault("the table stopped with an error", remedy)
+    elif state == "activating":
+        yield subject.warning("the table is starting, or keeps failing", "journalctl -u tilekeeper -n 20")
     elif state:
         yield subject.note("the table is not running", "sudo systemctl start tilekeeper")
     yield from _find_problems(system, settings, "sudo systemctl restart tilekeeper")

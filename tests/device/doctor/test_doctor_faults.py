@@ -176,6 +176,12 @@ WARNINGS: dict[str, tuple[Break, str, str, str]] = {
         "does not start when the machine starts",
         "systemctl enable",
     ),
+    "service that keeps failing": (
+        lambda pi: pi.answer("systemctl", "is-active tilekeeper.service", "activating"),
+        "service",
+        "the table is starting, or keeps failing",
+        "journalctl -u tilekeeper",
+    ),
     "no avahi": (
         lambda pi: pi.answer("systemctl", "is-active avahi-daemon.service", "inactive"),
         "name",
