@@ -41,11 +41,12 @@ _END_OF_WORD = re.compile(r"[\s,;=]")
 _BLOCK_BYTES = 1 << 20
 _BLOCK_CHARS = 1 << 14
 _BATCH_ENTRIES = 1 << 12
-_MAX_FLAGGED, _MAX_MISREAD, _MAX_EXCLUDED = 1 / 100, 1 / 20, 2 / 3
-"""Largest shares of the lines of a list.
+_MAX_FLAGGED, _MAX_MISREAD, _MAX_NAMES, _MAX_EXCLUDED = 1 / 100, 1 / 20, 1 / 2, 2 / 3
+"""Largest numbers of lines, in relation to the words of a list; real lists have at most one name to four words.
 
-With more lines that have flags of a spell checker, or that have no word, the list only gives advice. If more lines are
-left out, the list is refused. Words that are too long or too short do not count, because no play can have them.
+With more lines that have flags of a spell checker, no word, or a capital letter, the list only gives advice. If more
+than `_MAX_EXCLUDED` of all lines are left out, the list is refused. Words that are too long or too short do not count,
+because no play can have them.
 """
 _MAX_TRIE_WORDS = 100_000  # marisa-trie takes 100 bytes a word while it builds a trie, and more time a word for more
 
@@ -102,9 +103,10 @@ class Lexicon:
 
     @property
     def has_misread_lines(self) -> bool:
-        """True if many lines of the source have no word, or have letters that no tile of the set has."""
+        """True if many lines of the source have no word, letters that no tile of the set has, or a capital letter."""
         misread = self._count_excluded(Exclusion.NO_WORD, Exclusion.NO_TILE)
-        return misread > max(1, _MAX_MISREAD * len(self))
+        names = self._count_excluded(Exclusion.CAPITAL)
+        return misread > max(1, _MAX_MISREAD * len(self)) or names > max(1, _MAX_NAMES * len(self))
 
     def _count_excluded(self, *reasons: Exclusion) -> int:
         return sum(self.excluded_counts.get(reason, 0) for reason in reasons)
@@ -141,7 +143,7 @@ class Lexicon:
 
         Entries that the rule sheets forbid are excluded and counted: words that are always capitalised, words with a
         hyphen or an apostrophe, and words that do not fit the board. A word with capital letters is kept if most words
-        of the list are in capitals, or if the list is German. Accents are removed from letters that are not in `tiles`
+        of the list have some, or if the list is German. Accents are removed from letters that are not in `tiles`
         (French É is played as E). Marks after a word are removed (`FARM#`), also the flags of a spell checker
         (`farm/MS`). Raises `LexiconError` if most entries are excluded.
         """
@@ -151,8 +153,8 @@ class Lexicon:
         for batch in _read_batches(entries):
             words_only = strip_marks(batch, Counter())
             small += sum(map(str.islower, words_only))
-            large += sum(map(str.isupper, words_only))
-        has_capital_names = small > 0 and large <= small and (tiles is None or tiles.language_code != "de")
+            large += sum(map(str.isupper, words_only)) + sum(map(str.istitle, words_only))
+        has_capital_names = small > large and (tiles is None or tiles.language_code != "de")
         excluded: Counter[str] = Counter()
         words = itertools.chain.from_iterable(
             find_words(strip_marks(batch, excluded), tiles, has_capital_names, excluded)
@@ -179,7 +181,7 @@ def describe_list(lexicon: Lexicon) -> list[Message]:
     elif lexicon.has_misread_lines:
         text = (
             "Many lines have no word for these tiles, so the list only gives advice. Save it as UTF-8 text, with one "
-            "word on each line."
+            "word in small letters on each line."
         )
         texts.append(make_message("list-misread", text))
     return texts

@@ -225,7 +225,7 @@ def _split_comment(text: str) -> tuple[str, str]:
     """Return the words formed and the comment in the text after the numbers of an event line; one of them is empty."""
     if all(any(letter.isupper() or letter.isdigit() for letter in word) for word in text.split()):
         return text, ""
-    return "", text.lstrip("#; ")
+    return "", text.lstrip("#; ").removeprefix("note ")
 
 
 def _parse_score(text: str) -> int:

@@ -179,7 +179,6 @@ def test_words_with_letters_that_no_tile_has_are_counted() -> None:
         ("кот\nдом\nмышь\n", "with letters that no tile of this set has: 3"),
         ("1;horn\n2;farm\n3;mob\n", "with digits or signs: 3"),
         ("[horn]\n{farm}\n<mob>\n", "with digits or signs: 3"),
-        ("Anna\nBen\nOhio\nhorn\n", "names and other words with a capital letter: 3"),
         ("don't\nwon't\ncan't\nhorn\n", "with an apostrophe: 3"),
     ],
 )
@@ -193,8 +192,19 @@ def test_list_with_many_misread_lines_only_gives_advice() -> None:
     assert not lexicon.is_authoritative and describe_list(lexicon)[1:] == [
         "Lines left out: 2 (with digits or signs: 2).",
         "Many lines have no word for these tiles, so the list only gives advice. Save it as UTF-8 text, with one word "
-        "on each line.",
+        "in small letters on each line.",
     ]
+
+
+@pytest.mark.parametrize("data", ["Horn\nFarm\nPaste\nmob\n", "HORN\nFarm\nPASTE\nmob\n", "Horn\nfarm\nPASTE\nmob\n"])
+def test_words_with_a_capital_letter_are_words_if_most_have_one(data: str) -> None:
+    lexicon = build(data, load_tile_set("en"))
+    assert set(lexicon) == {"HORN", "FARM", "PASTE", "MOB"} and lexicon.is_authoritative
+
+
+def test_list_with_many_capital_letters_only_gives_advice() -> None:
+    lexicon = build("horn\nfarm\nmob\nPaste\nBit\n")
+    assert set(lexicon) == {"HORN", "FARM", "MOB"} and not lexicon.is_authoritative
 
 
 def test_list_with_possessives_and_names_decides() -> None:
