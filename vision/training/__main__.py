@@ -35,8 +35,7 @@ try:
     from vision.training.dataset import TrainingViews
     from vision.training.detector_data import DetectorScene
     from vision.training.font_list import split_by_family, training_fonts, weight_by_kind
-    from vision.training.scene_parts import extract_parts, extract_views_only
-    from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
+    from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_parts, extract_scenes, extract_views_only
 except ModuleNotFoundError as error:
     raise SystemExit(f"{error}; training needs more than playing: pip install '.[train]'") from error
 

@@ -24,7 +24,7 @@ from vision.recognition.squares import SquareNet, find_likely_tiles
 from vision.recognition.views import TilePoses
 from vision.training import dataset
 from vision.training.augmentation import MAX_READABLE_COVER
-from vision.training.conditional_logit import Choices, fit_weights
+from vision.training.fit_tile_similarity import Choices, fit_weights
 from vision.training.scenes import FIRST_UNSEEN_SCENE, extract_scenes
 
 _MIN_SQUARE_PX: Final = 14.0

@@ -38,9 +38,8 @@ try:
     )
     from vision.training.dataset import TrainingViews, classes
     from vision.training.font_list import training_fonts
-    from vision.training.muon import make_muon
     from vision.training.networks import HeadedNet, build_large_letter_net, build_large_square_net, write_onnx
-    from vision.training.optimise import fit_network
+    from vision.training.optimise import fit_network, make_muon
     from vision.training.quantise import quantise_model
     from vision.training.scenes import FIRST_UNSEEN_SCENE
     from vision.training.weight_rounding import round_weights

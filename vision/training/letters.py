@@ -23,9 +23,8 @@ from vision.recognition.views import CROP_SIDE_PX
 from vision.training.augmentation import IGNORED, LetterBatch, LetterSampler, prior_correction
 from vision.training.checkpoints import Checkpoint
 from vision.training.dataset import TrainingViews, classes
-from vision.training.muon import make_muon
 from vision.training.networks import HeadedNet, build_letter_net, write_onnx
-from vision.training.optimise import fit_network, fit_temperature, mixed_precision
+from vision.training.optimise import fit_network, fit_temperature, make_muon, mixed_precision
 from vision.training.quantise import quantise_model
 from vision.training.start_weights import RATE_SHARE, START_FOLDER, load_start_weights, write_start_weights
 from vision.training.teaching import TEACHER_SHARE, TaughtBatch, compute_divergence, read_temperature

@@ -2,6 +2,7 @@
 
 The caller passes a function that extracts the needed data from each scene, so that full-size pictures do not
 accumulate. Scene number `i` of a `seed` is the same on every machine with the same fonts, for any number of processes.
+The training data of all networks are extracted from one scene (`extract_parts`), so that each is rendered only once.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import cv2
 import numpy as np
 
 from vision.rendering.scene import Scene, random_scene
+from vision.training import dataset, detector_data
 from vision.training.font_list import select_handwritten_fonts, training_fonts
 
 ExtractT = TypeVar("ExtractT")
@@ -58,3 +60,23 @@ def _draw_and_extract(number: int, extract: Callable[[Scene, int], ExtractT], se
 
 def _limit_threads() -> None:
     cv2.setNumThreads(1)
+
+
+DETECTOR_SCENES = 4000
+"""Maximum number of scenes whose data is kept for the finder and lattice networks, because this data is large."""
+SceneParts = tuple[dataset.TrainingViews, detector_data.DetectorScene | None]
+
+
+def extract_parts(scene: Scene, number: int) -> SceneParts:
+    """Extract the training data of all networks from a scene.
+
+    The data for the detectors is left out if `number` >= `DETECTOR_SCENES`.
+    """
+    return dataset.extract_views(scene, number), detector_data.extract_detector_scene(
+        scene
+    ) if number < DETECTOR_SCENES else None
+
+
+def extract_views_only(scene: Scene, number: int) -> SceneParts:
+    """Extract the training data of the square and letter networks from a scene."""
+    return dataset.extract_views(scene, number), None

@@ -12,8 +12,7 @@ torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 from torch import nn  # noqa: E402
 
 from vision.training.checkpoints import Checkpoint, CheckpointError, hash_training_code  # noqa: E402
-from vision.training.muon import make_muon  # noqa: E402
-from vision.training.optimise import fit_network  # noqa: E402
+from vision.training.optimise import fit_network, make_muon  # noqa: E402
 
 RUN = {"seed": 3, "code": "abc"}
 

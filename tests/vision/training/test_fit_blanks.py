@@ -8,7 +8,7 @@ from vision.recognition.letters import LetterNet
 from vision.recognition.squares import SquareNet
 from vision.rendering.simulated_table import SimulatedTable
 from vision.training import dataset, fit_blanks
-from vision.training.conditional_logit import fit_weights
+from vision.training.fit_tile_similarity import fit_weights
 
 
 def test_weights_that_made_the_evidence_are_found_again() -> None:

@@ -11,12 +11,13 @@ from vision.recognition.letters import SIMILARITY_WEIGHTS, LetterNet
 from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 from vision.rendering.simulated_table import SimulatedTable
 from vision.training import dataset
-from vision.training.conditional_logit import Choices, fit_weights
 from vision.training.fit_tile_similarity import (
+    Choices,
     SceneTiles,
     collect_tiles,
     describe_errors,
     draw_scene_in_one_face,
+    fit_weights,
 )
 
 

@@ -6,8 +6,8 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="training needs the extra [train]")
 
-from vision.training.muon import Muon, make_muon, orthogonalise  # noqa: E402
 from vision.training.networks import build_square_net  # noqa: E402
+from vision.training.optimise import Muon, make_muon, orthogonalise  # noqa: E402
 
 
 @pytest.mark.parametrize("shape", [(24, 75), (64, 576), (128, 30)])
