@@ -6,6 +6,7 @@ right encoding, the words consist of the letters of the tile set, and frequent l
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from math import log
@@ -28,10 +29,14 @@ _ENCODINGS = (
 _FOLDED, _SIGN, _FOREIGN = log(1e-3), log(1e-4), log(1e-6)
 """Logarithms of the probability of a character that is not a letter of the tile set.
 
-- `_FOLDED`: a letter that becomes a letter of the tile set without its accent, and a space.
-- `_SIGN`: a sign.
+- `_FOLDED`: a letter that becomes a letter of the tile set without its accent, a space, and a sign of `_TEXT_SIGNS`.
+- `_SIGN`: another sign.
 - `_FOREIGN`: a foreign letter, and a byte that the encoding does not use.
 """
+_TEXT_SIGNS = "’‘“”„«»–—…"
+"""Signs that are common beside words. Some bytes of these signs are letters in other encodings."""
+_AFTER_WORD = re.compile(rb"^#[^\r\n]*|[ \t,;=][^\r\n]*", re.MULTILINE)
+"""Pattern of a comment, and of the definition after a word, which may have letters that no tile has."""
 _COMMON_CASE, _RARE_CASE = log(0.9), log(0.1)
 """Logarithms of the probability that a letter has the case of most letters in the text, or the other case."""
 
@@ -39,10 +44,13 @@ _COMMON_CASE, _RARE_CASE = log(0.9), log(0.1)
 def find_encoding(data: bytes, tiles: TileSet) -> str:
     """Return the 8-bit encoding in which the words of a text most probably consist of the letters of a tile set.
 
+    The words are the first ones of the lines.
+
     >>> from engine.tiles import load_tile_set
-    >>> find_encoding("kot łąka żaba".encode("iso-8859-2"), load_tile_set("pl"))
+    >>> find_encoding("kot\\nłąka\\nżaba\\n".encode("iso-8859-2"), load_tile_set("pl"))
     'iso-8859-2'
     """
+    data = _AFTER_WORD.sub(b"", data)
     counts = Counter(data.translate(None, bytes(range(128))))  # all encodings agree on the other bytes
     ascii_cases = Counter[bool]()
     for byte in b"abcdefghijklmnopqrstuvwxyz":
@@ -58,7 +66,8 @@ def find_encoding(data: bytes, tiles: TileSet) -> str:
             if character.isupper() or character.islower():
                 cases[character.islower()] += count
         rare = min(cases[True], cases[False])
-        return likelihood + rare * _RARE_CASE + (cases.total() - rare) * _COMMON_CASE
+        likelihood += rare * _RARE_CASE + (cases.total() - rare) * _COMMON_CASE
+        return round(likelihood, 3)  # the same for encodings that fit equally well
 
     return max(_ENCODINGS, key=compute_log_likelihood)
 
@@ -80,7 +89,9 @@ def _find_log_probability(character: str, tiles: TileSet, frequencies: Mapping[s
     if frequency := frequencies.get(character):
         return log(frequency)
     folded = tiles.fold(character)
-    if character.isspace() or (folded and all(letter in frequencies for letter in folded)):
+    if folded and all(letter in frequencies for letter in folded):
         return _FOLDED
+    if character.isspace() or character in _TEXT_SIGNS:
+        return _FOLDED + _COMMON_CASE  # as much as a letter in the common case
     is_sign = not character.isalpha() and character != "\N{REPLACEMENT CHARACTER}"
     return _SIGN if is_sign else _FOREIGN

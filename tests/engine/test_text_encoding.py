@@ -32,16 +32,30 @@ CASES = [(code, words, name) for code, (words, names) in WORDS.items() for name 
 
 @pytest.mark.parametrize(("code", "words", "encoding"), CASES)
 def test_encoding_of_a_few_words_is_found(code: str, words: str, encoding: str) -> None:
-    data = words.encode(encoding)
-    assert data.decode(find_encoding(data, load_tile_set(code))) == words
+    data = words.replace(" ", "\n").encode(encoding)
+    assert data.decode(find_encoding(data, load_tile_set(code))).split() == words.split()
 
 
 @pytest.mark.parametrize(("code", "words", "encoding"), CASES)
 def test_encoding_of_capitals_is_found(code: str, words: str, encoding: str) -> None:
     tiles = load_tile_set(code)
-    capitals = tiles.upper(words)
+    capitals = tiles.upper(words).replace(" ", "\n")
     data = capitals.encode(encoding)
     assert tiles.fold(data.decode(find_encoding(data, tiles))) == tiles.fold(capitals)
+
+
+@pytest.mark.parametrize("code", ["en", "fr", "it", "nl", "pt", "ca"])
+def test_signs_of_windows_do_not_make_another_encoding(code: str) -> None:
+    text = "été – l’été “chaud”…\naujourd’hui\n“île”\nc’est\n# – ’ ” –\n" * 50
+    assert find_encoding(text.encode("cp1252"), load_tile_set(code)) == "cp1252"
+
+
+def test_definitions_do_not_make_another_encoding() -> None:
+    text = "kot; ÿ þ ð õ\nłąka, ÿÿÿ\nżaba = þþþ\nmysz\n"
+    data = b"\n".join(
+        line[: line.find(" ")].encode("cp1250") + line[line.find(" ") :].encode("cp1252") for line in text.split("\n")
+    )
+    assert find_encoding(data, load_tile_set("pl")) == "cp1250"
 
 
 def test_encoding_of_ascii_is_the_western_one() -> None:
