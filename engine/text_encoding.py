@@ -26,6 +26,8 @@ _ENCODINGS = (
     "cp850",  # Western European of DOS
 )  # fmt: skip
 """The encodings that are tried. Of several that fit equally well, the first one is used."""
+_EQUAL_LOG_LIKELIHOOD = 0.01
+"""Difference for each character up to which two encodings fit equally well. A rare sign such as ³ does not decide."""
 _FOLDED, _SIGN, _FOREIGN = log(1e-3), log(1e-4), log(1e-6)
 """Logarithms of the probability of a character that is not a letter of the tile set.
 
@@ -66,10 +68,11 @@ def find_encoding(data: bytes, tiles: TileSet) -> str:
             if character.isupper() or character.islower():
                 cases[character.islower()] += count
         rare = min(cases[True], cases[False])
-        likelihood += rare * _RARE_CASE + (cases.total() - rare) * _COMMON_CASE
-        return round(likelihood, 3)  # the same for encodings that fit equally well
+        return likelihood + rare * _RARE_CASE + (cases.total() - rare) * _COMMON_CASE
 
-    return max(_ENCODINGS, key=compute_log_likelihood)
+    likelihoods = {encoding: compute_log_likelihood(encoding) for encoding in _ENCODINGS}
+    least = max(likelihoods.values()) - _EQUAL_LOG_LIKELIHOOD * max(counts.total(), 1)
+    return next(encoding for encoding, likelihood in likelihoods.items() if likelihood >= least)
 
 
 def _find_letter_frequencies(tiles: TileSet) -> dict[str, float]:
