@@ -29,7 +29,7 @@ from vision.recognition.alphabet import (
 from vision.recognition.views import CROP_SIDE_PX, TilePoses
 
 LARGE_LETTERS_FILE: Final = "letters_large.onnx.gz"
-"""File of the large network, compressed: its weights have few distinct values (`vision.training.weight_rounding`)."""
+"""File of the large network, compressed: its weights have few distinct values (`vision.training.large_networks`)."""
 FEATURE_COUNT: Final = 128
 """Number of features per crop: the input of the last layer for the letter classes."""
 _MIN_CLEAR_PROBABILITY: Final = 0.95

@@ -38,7 +38,7 @@ OWN_CONTEXT_SHARE: Final = "own_context_share"
 """Names of two inputs of the network, `GIVEN_CONTEXT` `(1, features, 1, 1)` and `OWN_CONTEXT_SHARE` `(1,)`.
 
 The context is the average of features over the board. The network uses `OWN_CONTEXT_SHARE * own + GIVEN_CONTEXT`, where
-`own` is the context of the picture itself (`vision.training.context_input`).
+`own` is the context of the picture itself (`vision.training.squares`).
 """
 CONTEXT_FEATURES: Final = "context_features"
 """Key of the network's metadata for the number of features in the context, the averages over the whole board."""

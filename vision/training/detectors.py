@@ -19,9 +19,8 @@ from vision.detection.finder import FINDER_SIDE_PX
 from vision.detection.locator import LATTICE_SIDE_PX
 from vision.training.checkpoints import Checkpoint
 from vision.training.detector_data import Array, DetectorScene, Rng, make_finder_sample, make_lattice_sample
-from vision.training.metadata import add_facts
 from vision.training.optimise import fit_network, make_muon, mixed_precision
-from vision.training.quantise import quantise_model
+from vision.training.quantise import add_facts, quantise_model
 
 
 def _halve(inputs: int, outputs: int) -> nn.Sequential:

@@ -178,7 +178,7 @@ def fit_similarity(path: Path, count: int, faces: tuple[Path, ...]) -> tuple[Flo
 
 def write_similarity(path: Path, count: int, faces: tuple[Path, ...]) -> str:
     """Fit the similarity weights as `fit_similarity` does, write them to the network `path`, and return the report."""
-    from vision.training.metadata import add_facts  # needs onnx, which fitting does not
+    from vision.training.quantise import add_facts  # needs onnx, which fitting does not
 
     weights, report = fit_similarity(path, count, faces)
     add_facts(path, {SIMILARITY_KEY: [round(float(weight), 4) for weight in weights]})

@@ -1,7 +1,7 @@
 """Training of the letter network, evaluation on held-out scenes, and export of the model.
 
 The network learns from the true letters, and from the answers of the large letter network to the same crops
-(`vision.training.teaching`).
+(`vision.training.optimise`).
 """
 
 from __future__ import annotations
@@ -21,18 +21,25 @@ from vision.net import MODELS_DIR, ModelError, Net
 from vision.recognition.letters import LARGE_LETTERS_FILE, LetterNet
 from vision.recognition.views import CROP_SIDE_PX
 from vision.training.augmentation import IGNORED, LetterBatch, LetterSampler, prior_correction
-from vision.training.checkpoints import Checkpoint
+from vision.training.checkpoints import RATE_SHARE, START_FOLDER, Checkpoint, load_start_weights, write_start_weights
 from vision.training.dataset import TrainingViews, classes
 from vision.training.networks import HeadedNet, build_letter_net, write_onnx
-from vision.training.optimise import fit_network, fit_temperature, make_muon, mixed_precision
+from vision.training.optimise import (
+    TEACHER_SHARE,
+    TaughtBatch,
+    compute_divergence,
+    fit_network,
+    fit_temperature,
+    make_muon,
+    mixed_precision,
+    read_temperature,
+)
 from vision.training.quantise import quantise_model
-from vision.training.start_weights import RATE_SHARE, START_FOLDER, load_start_weights, write_start_weights
-from vision.training.teaching import TEACHER_SHARE, TaughtBatch, compute_divergence, read_temperature
 
 BATCH_SIZE = 256
 STEPS_FROM_SCRATCH = 14000
 REFINING_STEPS = 3000
-"""Number of steps that begin with the start weights (`vision.training.start_weights`)."""
+"""Number of steps that begin with the start weights (`vision.training.checkpoints`)."""
 REPORT_EVERY = 500
 """Number of steps between two reports, and between two checkpoints."""
 MAX_LEARNING_RATE = 2e-3

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 from torch import nn
 
 from vision.recognition.letters import FEATURE_COUNT
-from vision.training.metadata import add_facts
+from vision.training.quantise import add_facts
 
 AVERAGE_DECAY = 0.998
 """Share of the average of weights that a training step keeps (`WeightAverage`); the first steps keep less."""

@@ -1,6 +1,8 @@
 """Training loop shared by all networks, with weight averaging, learning rate schedule and temperature calibration.
 
-The optimiser is Muon.
+The optimiser is Muon. A small network is trained with the answers of a large one to the same batches: they say which
+other classes an input resembles, so it learns more from them than from the true classes alone (Hinton et al.,
+Distilling the knowledge in a neural network, 2015).
 """
 
 from __future__ import annotations
@@ -9,15 +11,18 @@ import multiprocessing
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass
+from typing import Any, Final, Generic, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import OneCycleLR
 
+from vision.net import Net
 from vision.training.augmentation import IGNORED
 from vision.training.checkpoints import Checkpoint
 from vision.training.networks import WeightAverage
@@ -26,7 +31,7 @@ WEIGHT_DECAY: Final = 0.02
 """Weight decay coefficient: a step reduces weights by the learning rate times this share."""
 _MAX_DRAWING_S: Final = 600.0
 """Maximum time for a batch, after which a drawing process is taken to have failed."""
-Net = TypeVar("Net", bound=nn.Module)
+TrainedNet = TypeVar("TrainedNet", bound=nn.Module)
 Batch = TypeVar("Batch")
 
 
@@ -37,9 +42,9 @@ def make_adamw(weights: Iterable[nn.Parameter], rate: float) -> Optimizer:
 
 def fit_network(
     name: str,
-    net: Net,
+    net: TrainedNet,
     draw: Callable[[int], Batch],
-    loss_of: Callable[[Net, Batch], torch.Tensor],
+    loss_of: Callable[[TrainedNet, Batch], torch.Tensor],
     steps: int,
     optimisers: Sequence[Optimizer],
     report_every: int,
@@ -236,3 +241,37 @@ def orthogonalise(matrix: torch.Tensor) -> torch.Tensor:
         square = wide @ wide.T
         wide = a * wide + (b * square + c * square @ square) @ wide
     return wide if matrix.shape[0] <= matrix.shape[1] else wide.T
+
+
+TEACHER_SHARE: Final = 0.75
+"""Weight of the large network's answers in the loss; the true classes have the rest."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaughtBatch(Generic[Batch]):
+    """Batch of a small network with the answers of its teacher."""
+
+    batch: Batch
+    answers: NDArray[np.float32]
+    """Logits of the large network, of the shape of the small network's logits."""
+
+
+def read_temperature(net: Net, head: str) -> float:
+    """Return the temperature by which the export of `net` divided the logits of `head`."""
+    temperature = net.metadata["temperature"]
+    assert isinstance(temperature, dict)
+    return float(temperature[head])
+
+
+def compute_divergence(logits: torch.Tensor, answers: torch.Tensor, temperature: float = 1.0) -> torch.Tensor:
+    """Return the mean divergence of the classes in `logits` from those in `answers`, both `(n, classes)`.
+
+    Both are divided by `temperature`. The result is multiplied by its square, with which the gradients shrink.
+    """
+    divergence = functional.kl_div(
+        (logits / temperature).log_softmax(dim=1),
+        (answers / temperature).log_softmax(dim=1),
+        reduction="batchmean",
+        log_target=True,
+    )
+    return temperature**2 * divergence

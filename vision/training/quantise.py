@@ -2,18 +2,22 @@
 
 Weights and activations become eight-bit integers; the scale of each tensor is its range on calibration batches (Wu et
 al., Integer quantization for deep learning inference: principles and empirical evaluation, 2020). The last layer of
-each head is not quantised, because its outputs become probabilities, which need finer steps.
+each head is not quantised, because its outputs become probabilities, which need finer steps. `add_facts` writes
+the metadata (class names, sizes) that `vision.net.Net` reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
+
+from vision.net import METADATA_KEY
 
 _WEIGHTED_OPS = ("Conv", "Gemm")
 
@@ -67,3 +71,12 @@ def _find_last_layers(graph: onnx.GraphProto) -> list[str]:
     weighted = [node for node in graph.node if node.op_type in _WEIGHTED_OPS]
     followed = {name for node in weighted for name in before(node)}
     return [node.name for node in weighted if node.name not in followed]
+
+
+def add_facts(path: Path, facts: Mapping[str, object]) -> None:
+    """Add the entries of `facts` to the metadata of the ONNX file `path`."""
+    model = onnx.load(path)
+    properties = {prop.key: prop.value for prop in model.metadata_props}
+    all_facts = json.loads(properties.get(METADATA_KEY, "{}")) | dict(facts)
+    onnx.helper.set_model_props(model, properties | {METADATA_KEY: json.dumps(all_facts, ensure_ascii=False)})
+    onnx.save(model, path)

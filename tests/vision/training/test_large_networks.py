@@ -25,7 +25,7 @@ from vision.training import (  # noqa: E402
 from vision.training.augmentation import IGNORED, LetterBatch, LetterSampler, SquareBatch, SquareSampler  # noqa: E402
 from vision.training.large_networks import compress_weights  # noqa: E402
 from vision.training.networks import HeadedNet, build_letter_net, build_square_net  # noqa: E402
-from vision.training.teaching import TEACHER_SHARE, TaughtBatch  # noqa: E402
+from vision.training.optimise import TEACHER_SHARE, TaughtBatch  # noqa: E402
 
 ROOT = Path(__file__).parents[3]
 

@@ -14,9 +14,9 @@ import torch
 
 from vision.net import Net
 from vision.recognition.squares import CONTEXT_FEATURES, GIVEN_CONTEXT, OWN_CONTEXT_SHARE
-from vision.training.context_input import add_context_input
 from vision.training.networks import build_square_net, write_onnx
 from vision.training.quantise import quantise_model
+from vision.training.squares import add_context_input
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ pytest.importorskip("onnx", reason="training needs the extra [train]")
 from vision.rendering.simulated_table import SimulatedTable  # noqa: E402
 from vision.training import dataset, squares  # noqa: E402
 from vision.training.augmentation import IGNORED, LetterSampler  # noqa: E402
+from vision.training.checkpoints import START_FOLDER, load_start_weights, write_start_weights  # noqa: E402
 from vision.training.networks import build_large_square_net, build_letter_net, build_square_net  # noqa: E402
-from vision.training.start_weights import START_FOLDER, load_start_weights, write_start_weights  # noqa: E402
 
 
 def render_views() -> list[dataset.TrainingViews]:

@@ -9,8 +9,8 @@ pytest.importorskip("onnx", reason="training needs the extra [train]")
 
 from torch import nn  # noqa: E402
 
+from vision.training.large_networks import MAX_LEVEL, round_weights  # noqa: E402
 from vision.training.networks import HeadedNet, build_letter_net  # noqa: E402
-from vision.training.weight_rounding import MAX_LEVEL, round_weights  # noqa: E402
 
 
 def make_correlated(count: int, width: int, rank: int) -> torch.Tensor:
