@@ -23,6 +23,7 @@ from vision.geometry import BoardPose, Floats, Image, estimate_board_pose, squar
 from vision.recognition.alphabet import Alphabet, restrict_to_alphabet
 from vision.recognition.colour_comparison import measure_log_colours
 from vision.recognition.cut_squares import hide_cut_squares
+from vision.recognition.details import DetailNet, cut_detail_crops, group_accents, refine_accents
 from vision.recognition.fusion import fuse_predictions
 from vision.recognition.letters import LETTER_CLASSES, LetterNet, TilePredictions
 from vision.recognition.memory import RecalledBoard, TileTable
@@ -30,6 +31,7 @@ from vision.recognition.missed_tiles import doubt_tile_coloured_squares
 from vision.recognition.shared_tiles import doubt_shared_tiles
 from vision.recognition.similarity import refine_by_similarity
 from vision.recognition.squares import SquareKinds, SquareNet, find_likely_tiles
+from vision.recognition.tile_sets import limit_counts, list_limits
 from vision.recognition.views import TILE_KIND, BoardViews, TilePoses, cut_square_crops, rectify_board, rectify_tops
 
 _MIN_RECALLED_PROBABILITY: Final = 0.95
@@ -38,6 +40,8 @@ and used if the tile looks the same there."""
 _MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
 """Maximum tile probability of a square that probably has no tile. Its predictions are kept for the next picture, even
 if they are unclear, and used if the square looks the same there."""
+_MAX_OTHER_ACCENT_P: Final = 0.002
+"""Maximum probability of a letter that differs from the most probable one only by its accent, for a clear tile."""
 _VOTE_ERROR_RATE: Final = 0.02
 """Assumed share of tiles whose predicted rotation is random; it limits the influence of a tile on the result."""
 _MAX_EFFECTIVE_VOTES: Final = 8
@@ -101,6 +105,9 @@ class ClassifierConfig:
     outvoted_orientation_p: float = 0.9
     """Confidence of an orientation that contradicts the predicted rotations: low enough for the reading to report a
     problem. The orientation was correct on 14 of 19 rendered boards, most in typefaces that no training uses."""
+    detailed_square_px: float = 34.0
+    """Minimum side of a square, in pixels, for reading accents at the picture's own resolution. Smaller
+    pictures have hardly more detail than the crops of the letter network, with 28 pixels a square."""
     fine_square_px: float = 10.0
     """Minimum side of a square, in pixels, for using letter probabilities unchanged. On smaller squares they are
     flattened, because the letter network is overconfident: few training pictures have small squares."""
@@ -180,6 +187,7 @@ class SquareClassifier:
     def __init__(self, square_net: SquareNet, letter_net: LetterNet) -> None:
         self._square_net = square_net
         self._letter_net = letter_net
+        self._detail_net = DetailNet()
 
     def classify(
         self,
@@ -195,14 +203,13 @@ class SquareClassifier:
           and the board is turned upright.
         - `recalled`: the memory of an earlier reading, for the same corners; only tiles that have changed are read.
         """
-        alphabet = self._letter_net.alphabet_matrix(tiles)
         if recalled:
             orientation = Orientation(0, recalled.memory.orientation_confidence, len(recalled.unchanged_tiles.tile_p))
-            table = self._classify_changed_tiles(squares, recalled, alphabet)
+            table = self._classify_changed_tiles(squares, recalled, tiles)
         else:
             orientation, known = (Orientation(0, 1.0, 0), None) if is_upright else self._vote_orientation(squares)
             squares = squares.rotate(orientation.quarter_turns)
-            table = self._classify_tiles(squares, alphabet, known)
+            table = self._classify_tiles(squares, tiles, known)
         return self._fuse(squares, orientation, table, tiles)
 
     def classify_reversed(self, board: ClassifiedBoard, tiles: Collection[str]) -> ClassifiedBoard:
@@ -210,8 +217,7 @@ class SquareClassifier:
         turned = board.squares.rotate(2)
         half_turn = (board.orientation.quarter_turns + 2) % 4
         orientation = replace(board.orientation, quarter_turns=half_turn, confidence=_CONFIG.outvoted_orientation_p)
-        alphabet = self._letter_net.alphabet_matrix(tiles)
-        table = self._classify_tiles(turned, alphabet)
+        table = self._classify_tiles(turned, tiles)
         return self._fuse(turned, orientation, table, tiles)
 
     def may_be_mirrored(self, board: ClassifiedBoard, tiles: Collection[str]) -> bool:
@@ -260,6 +266,8 @@ class SquareClassifier:
             foreign_p[cell] = p * (tile_p >= _CONFIG.min_voter_p)
         refined_p = self._refine(table, letters_p, alphabet, square_side(squares.pose.corners))
         fused_p = fuse_predictions(squares.kinds_p, table.poses.cells, refined_p, squares.board, squares.colours)
+        limits = list_limits(self._letter_net.classes, frozenset(tiles))
+        fused_p = limit_counts(fused_p.reshape(BOARD_SIZE**2, -1), np.append(limits, 0)).reshape(fused_p.shape)
         poses = table.poses.poses_by_square()
         return ClassifiedBoard(
             squares_p=doubt_shared_tiles(fused_p, poses),
@@ -330,12 +338,13 @@ class SquareClassifier:
         return orientation, by_turn[orientation.quarter_turns]
 
     def _classify_tiles(
-        self, squares: SquarePredictions, alphabet: Alphabet, known: TilePredictions | None = None
+        self, squares: SquarePredictions, tiles: Collection[str], known: TilePredictions | None = None
     ) -> TileTable:
         """Run the letter network on the tiles of an upright board, then on new crops of off-centre or rotated tiles.
 
         `known`, if given, are earlier predictions for the first tiles of `squares.cells`; they are not computed again.
         """
+        alphabet = self._letter_net.alphabet_matrix(tiles)
         predictions = known or self._letter_net.predict(cut_square_crops(squares.tops, squares.cells))
         if rest := squares.cells[len(predictions.letters) :]:
             predictions += self._letter_net.predict(cut_square_crops(squares.tops, rest))
@@ -346,10 +355,35 @@ class SquareClassifier:
         letters_logp = self._letter_net.marginalise_turns(poses, letters_logp, predictions.turns)
         tile_p = np.array([squares.kinds_p[cell][TILE_KIND] for cell in squares.cells])
         letters_logp = self._letter_net.doubt_diagonal_tiles(poses, letters_logp, tile_p)
+        letters_logp = self._read_accents(squares, poses, tile_p, letters_logp, tiles)
         return TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features)
 
+    def _read_accents(
+        self,
+        squares: SquarePredictions,
+        poses: TilePoses,
+        tile_p: Floats,
+        letters_logp: NDArray[np.float32],
+        tiles: Collection[str],
+    ) -> NDArray[np.float32]:
+        """Read the accents of the tiles on which they are not clear; return the log-probabilities `(n, classes)`."""
+        classes, groups = self._letter_net.classes, group_accents(self._letter_net.classes, frozenset(tiles))
+        if not groups or square_side(squares.pose.corners) < _CONFIG.detailed_square_px:
+            return letters_logp
+        letters_p = restrict_to_alphabet(letters_logp, self._letter_net.alphabet_matrix(tiles))
+        is_unclear = tile_p >= _CONFIG.min_voter_p
+        is_unclear &= np.any([_have_other_accents(letters_p, group) for group in groups], axis=0)
+        rows = np.flatnonzero(is_unclear)
+        if not len(rows):
+            return letters_logp
+        cells = [poses.cells[row] for row in rows.tolist()]
+        crops = cut_detail_crops(squares.picture, squares.pose, cells, poses.poses[rows])
+        refined_logp = letters_logp.copy()
+        refined_logp[rows] = refine_accents(letters_logp[rows], self._detail_net.predict(crops), classes, groups)
+        return refined_logp
+
     def _classify_changed_tiles(
-        self, squares: SquarePredictions, recalled: RecalledBoard, alphabet: Alphabet
+        self, squares: SquarePredictions, recalled: RecalledBoard, tiles: Collection[str]
     ) -> TileTable:
         """Run the letter network on the tiles that have changed; the others keep their predictions."""
         before = recalled.unchanged_tiles
@@ -357,7 +391,7 @@ class SquareClassifier:
         unchanged = before.select([row_by_cell[cell] for cell in squares.cells if cell in row_by_cell])
         tile_p = np.array([squares.kinds_p[cell][TILE_KIND] for cell in unchanged.poses.cells])
         changed = replace(squares, cells=[cell for cell in squares.cells if cell not in row_by_cell])
-        return replace(unchanged, tile_p=tile_p).join(self._classify_tiles(changed, alphabet))
+        return replace(unchanged, tile_p=tile_p).join(self._classify_tiles(changed, tiles))
 
     def _refine(self, table: TileTable, letters_p: Floats, alphabet: Alphabet, square_px: float) -> Floats:
         """Refine the probabilities of the letters of n tiles, `letters_p` `(n, classes)`; return `(n, classes)`.
@@ -370,6 +404,15 @@ class SquareClassifier:
             letters_p = restrict_to_alphabet(flattened_logp, alphabet)
         # Compare the tiles with each other: tiles with the same letter look alike.
         return refine_by_similarity(letters_p, table.tile_p, table.features, self._letter_net.similarity_weights)
+
+
+def _have_other_accents(letters_p: Floats, group: Sequence[int]) -> NDArray[np.bool_]:
+    """Return the mask `(n,)` of the tiles of which two letters of a group that differ by their accent are possible.
+
+    `letters_p` `(n, classes)` are the probabilities of the letters.
+    """
+    second_p = np.partition(letters_p[:, list(group)], -2, axis=1)[:, -2]
+    return np.asarray(second_p > _MAX_OTHER_ACCENT_P, np.bool_)
 
 
 def _turn_crops(crops: Image, quarter_turns: int) -> Image:

@@ -8,7 +8,11 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from engine.tiles import TileSet, load_tile_set, tile_set_names
+from vision.geometry import Floats
 from vision.recognition.alphabet import letter_shape
 
 _UNKNOWN_TILE_COUNT: Final = 0.05
@@ -16,6 +20,18 @@ _UNKNOWN_TILE_COUNT: Final = 0.05
 _MIN_BETTER_NATS: Final = 8.0
 """Minimum log-likelihood ratio by which another set explains the letters on the board better: two letters that the set
 does not have."""
+
+
+_MAX_TILES: Final = 150
+"""Maximum number of tiles in a set that is played on a board of 15 x 15 squares."""
+_EXTRA_TILE_ODDS: Final = 0.02
+"""Prior odds of a tile beyond the number in the set, as of two sets that were mixed."""
+_MAX_ODDS: Final = 1e6
+"""Maximum odds of a tile, so that products of odds are finite."""
+_CLEAR_P: Final = 0.8
+"""Minimum probability of a tile that is counted to find out whether the numbers of the set hold."""
+_MAX_EXTRA_TILES: Final = 1
+"""Maximum number of clear tiles beyond those of the set; with more, the numbers of the set are not used."""
 
 
 @lru_cache(maxsize=1)
@@ -46,3 +62,61 @@ def list_extra_tiles(counts: Mapping[str, int], tiles: frozenset[str]) -> str:
     sets = [each for each, _ in _load_tile_sets() if frozenset(each.letters) == tiles]
     limits = {tile: max(each.counts[tile] for each in sets) for tile in sets[0].counts} if sets else {}
     return ", ".join(f"{tile} {counts[tile]}" for tile, limit in limits.items() if counts.get(tile, 0) > limit)
+
+
+@lru_cache(maxsize=8)
+def list_limits(classes: tuple[str, ...], tiles: frozenset[str]) -> NDArray[np.int64]:
+    """Return the number of tiles of each class in the sets with the letters `tiles`: `(classes,)`, 0 if unknown.
+
+    Of several sets, the largest number counts. `classes` are those of the letter network.
+    """
+    sets = [each for each, _ in _load_tile_sets() if frozenset(each.letters) == tiles and each.tile_count <= _MAX_TILES]
+    counts = [{letter_shape(tile): count for tile, count in each.counts.items()} for each in sets]
+    limits = [max((by_shape.get(name, 0) for by_shape in counts), default=0) for name in classes]
+    return np.array(limits, np.int64)
+
+
+def limit_counts(squares_p: Floats, limits: NDArray[np.int64]) -> Floats:
+    """Return the class probabilities of n squares, with doubt about tiles beyond the number in the set.
+
+    `squares_p` `(n, classes)` are the probabilities of the squares, `limits` is the result of `list_limits`. If the
+    picture clearly shows more tiles than the set has, as with two sets, nothing is changed.
+    """
+    limited_classes = np.flatnonzero(limits)
+    clear_counts = (squares_p[:, limited_classes] > _CLEAR_P).sum(axis=0)
+    if np.maximum(clear_counts - limits[limited_classes], 0).sum() > _MAX_EXTRA_TILES:
+        return squares_p
+    limited = squares_p.copy()
+    for k in limited_classes.tolist():
+        limited[:, k] *= _weigh_by_count(squares_p[:, k], int(limits[k]))
+    return np.asarray(limited / limited.sum(axis=1, keepdims=True), np.float64)
+
+
+def _weigh_by_count(p: Floats, limit: int) -> Floats:
+    """Return the factors `(n,)` by which the odds of a symbol on each of n squares change if a set has `limit` of it.
+
+    `p` `(n,)` are the probabilities without this knowledge. A number of tiles within the limit has the weight 1, and
+    each further tile the weight `_EXTRA_TILE_ODDS`.
+    """
+    factors = np.ones(len(p))
+    likely = np.flatnonzero(p > _EXTRA_TILE_ODDS / 10)
+    if p[likely].sum() < limit / 2:
+        return factors
+    odds = np.minimum(p[likely] / np.maximum(1 - p[likely], 1e-9), _MAX_ODDS)
+    for place, square in enumerate(likely):
+        others = np.delete(odds, place)
+        factors[square] = _sum_weights(others, limit - 1) / _sum_weights(others, limit)
+    return factors
+
+
+def _sum_weights(odds: Floats, limit: int) -> float:
+    """Return the sum, over all subsets of the squares, of the product of their odds and of the weight of their number.
+
+    The sums over the subsets of each size up to `limit` are the first coefficients of the product of (1 + odds x).
+    """
+    sums = np.zeros(limit + 1)
+    sums[0] = 1.0
+    for each in odds.tolist():
+        sums[1:] += each * sums[:-1]
+    beyond = np.prod(1 + _EXTRA_TILE_ODDS * odds) - (sums * _EXTRA_TILE_ODDS ** np.arange(limit + 1)).sum()
+    return float(sums.sum() + max(beyond, 0.0) / _EXTRA_TILE_ODDS**limit)

@@ -231,12 +231,12 @@ def blur_crop(rng: Rng, cut: Image) -> Image:
     if u < 0.15:
         return np.asarray(cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.4, 1.3))), np.uint8)
     if u < 0.2:
-        kernel = _make_motion_kernel(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi)))
+        kernel = make_motion_kernel(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi)))
         return np.asarray(cv2.filter2D(cut, -1, kernel), np.uint8)
     return cut
 
 
-def _make_motion_kernel(length: float, angle: float) -> Floats:
+def make_motion_kernel(length: float, angle: float) -> Floats:
     """Return a motion blur kernel `(9, 9)` of sum 1, for a motion of `length` pixels at `angle` radians."""
     kernel = np.zeros((9, 9), np.float32)
     reach = np.array([np.cos(angle), np.sin(angle)]) * length / 2

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
 import pytest
 
 from engine.tiles import load_tile_set
 from vision.recognition.alphabet import letter_shape
-from vision.recognition.tile_sets import find_better_set, list_extra_tiles
+from vision.recognition.tile_sets import find_better_set, limit_counts, list_extra_tiles, list_limits
 
 
 def letters_of(name: str) -> frozenset[str]:
@@ -42,3 +43,36 @@ def test_letters_outside_all_sets_have_no_better_set() -> None:
 def test_tiles_beyond_those_of_the_set_are_listed() -> None:
     assert list_extra_tiles(Counter({"?": 5, "Ź": 2, "A": 9, ".": 200}), letters_of("pl")) == "Ź 2, ? 5"
     assert list_extra_tiles(Counter({"?": 2, "A": 9}), letters_of("pl")) == ""
+
+
+CLASSES = (".", "?", "Z", "Ź", "Ż")
+LIMITS = np.append(list_limits(CLASSES, letters_of("pl")), 0)
+
+
+def test_numbers_of_a_set_are_known_by_its_letters() -> None:
+    assert LIMITS.tolist() == [0, 2, 5, 1, 1, 0]
+    assert not list_limits(CLASSES, frozenset("AB")).any()
+
+
+def test_second_tile_of_a_kind_is_doubted_more_if_the_first_is_clear() -> None:
+    squares_p = np.array([[0.0, 0.0, 0.0, 0.01, 0.99, 0.0], [0.0, 0.0, 0.0, 0.4, 0.6, 0.0]])
+    first, second = limit_counts(squares_p, LIMITS)
+    assert first[4] > 0.95
+    assert second[3] > 0.9
+
+
+def test_blanks_beyond_those_of_the_set_are_doubted() -> None:
+    squares_p = np.tile([0.4, 0.6, 0.0, 0.0, 0.0, 0.0], (40, 1))
+    limited = limit_counts(squares_p, LIMITS)
+    assert limited[:, 1].max() < 0.3
+    assert limited.sum(axis=1) == pytest.approx(1)
+
+
+def test_tiles_within_the_numbers_of_the_set_stay_as_they_are() -> None:
+    squares_p = np.array([[0.3, 0.7, 0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.9, 0.1, 0.0, 0.0]])
+    assert limit_counts(squares_p, LIMITS) == pytest.approx(squares_p, abs=0.12)
+
+
+def test_two_sets_on_one_board_are_not_doubted() -> None:
+    squares_p = np.tile([0.0, 0.0, 0.0, 0.01, 0.99, 0.0], (4, 1))
+    assert limit_counts(squares_p, LIMITS) is squares_p
