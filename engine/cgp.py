@@ -24,7 +24,7 @@ def format_cgp(game: Game) -> str:
     """Return the current position of a game in CGP. Raises `NotationError` unless the game has two players.
 
     >>> from engine.events import GameStarted
-    >>> format_cgp(Game.from_events([GameStarted(("Anna", "Ben"))]))
+    >>> format_cgp(Game.start(("Anna", "Ben")))
     '15/15/15/15/15/15/15/15/15/15/15/15/15/15/15 / 0/0 0 ld english;'
     """
     if len(game.players) != 2:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from engine.board import Square, square_name
-from engine.events import BlankNamed, BlankTaken, Event, SquareCorrected, TileRecycled, TurnCorrected
+from engine.board import square_name
+from engine.events import BlankNamed, Event, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.messages import join_messages, make_message
 from engine.state import Turn, TurnKind
@@ -34,44 +34,39 @@ def describe_turn(game: Game, turn: Turn) -> str:
             target = game.turns[turn.target] if turn.target is not None else turn
             return make_message("in-vain", "the challenge of the play of {0} failed", game.players[target.player])
         case TurnKind.RECYCLED:
-            square, tile = _find_swapped_tile(game, turn)
-            return make_message("swapped", "{0} swapped the tile on {1} for {2}", name, square, tile)
+            return make_message("swapped", "{0} swapped the tile on {1} for {2}", name, *_find_swapped_tile(turn))
         case TurnKind.BLANK_TAKEN:
-            square, tile = _find_swapped_tile(game, turn)
-            return make_message("took-blank", "{0} took the blank on {1} for {2}", name, square, tile)
+            return make_message("took-blank", "{0} took the blank on {1} for {2}", name, *_find_swapped_tile(turn))
         case TurnKind.ENDRACK:
             return make_message("unplayed", "{0}: {1} for unplayed letters", name, f"{turn.score:+d}")
         case TurnKind.TIME:
             return make_message("overtime", "{0}: {1} for overtime", name, f"{turn.score:+d}")
+        case TurnKind.PENALTY:
+            return make_message("penalty", "{0}: {1} as a penalty", name, f"{turn.score:+d}")
+        case TurnKind.BONUS:
+            return make_message("bonus", "{0}: {1} as a bonus", name, f"{turn.score:+d}")
 
 
-def _find_swapped_tile(game: Game, turn: Turn) -> tuple[str, Tile]:
+def _find_swapped_tile(turn: Turn) -> tuple[str, Tile]:
     """Return the name of the square on which a turn has swapped a tile, and the tile on it after the swap."""
-    event = game.ledger[turn.ledger_index].event
-    assert isinstance(event, TileRecycled | BlankTaken)
-    return square_name(event.square), turn.board.tile(event.square)
+    assert turn.square is not None
+    return square_name(turn.square), turn.board.tile(turn.square)
 
 
 def describe_events(before: Game, after: Game, events: Sequence[Event]) -> str:
     """Return a sentence that describes the events between two games.
 
-    If a tile was overlooked before, the sentence also has the earlier turn to which it is added.
+    A tile that is added to an earlier play is described by this play as it is then.
     """
     parts: list[str] = []
     lengthened: dict[int, Turn] = {}
     for event in events:
         if isinstance(event, SquareCorrected):
-            square, tile = square_name(event.square), event.tile
-            if tile:
-                parts.append(make_message("read-wrong", "{0} was misread: it is {1}", square, tile))
-                if before.board[event.square] is None:
-                    lengthened |= _find_earlier_turn(before, after, event.square)
-            else:
-                parts.append(make_message("read-wrong-empty", "{0} was misread: there is no tile", square))
+            longer = _find_longer_turn(before, after, event)
+            lengthened |= longer
+            parts += () if longer else (_describe_square(event),)
         elif isinstance(event, TurnCorrected):
-            turn = describe_turn(after, after.turns[event.turn])
-            is_moved = before.turns[event.turn].play is not None
-            parts.append(make_message("laid-elsewhere", "tiles were placed elsewhere: {0}", turn) if is_moved else turn)
+            parts += _describe_correction(before, after, event)
         elif isinstance(event, BlankNamed):
             parts.append(make_message("blank-is", "the blank on {0} is {1}", square_name(event.square), event.letter))
     parts += [describe_turn(after, turn) for turn in lengthened.values()]
@@ -79,7 +74,26 @@ def describe_events(before: Game, after: Game, events: Sequence[Event]) -> str:
     return join_messages(", ", parts) if parts else make_message("nothing-added", "nothing was added")
 
 
-def _find_earlier_turn(before: Game, after: Game, square: Square) -> dict[int, Turn]:
-    """Return the turn of `before` that has a tile on `square` in the game `after`, by its number; empty if none has."""
-    turns = after.turns[: len(before.turns)]
-    return {turn.number: turn for turn in turns if turn.stands and square in dict(turn.placements)}
+def _describe_correction(before: Game, after: Game, event: TurnCorrected) -> Iterator[str]:
+    old, new = before.find_turn(event.of), after.find_turn(event.of)
+    if old is None or new is None:
+        return
+    is_moved = old.play is not None and new.play is not None and not {*old.play.squares} & {*new.play.squares}
+    turn = describe_turn(after, new)
+    yield make_message("laid-elsewhere", "tiles were placed elsewhere: {0}", turn) if is_moved else turn
+
+
+def _describe_square(event: SquareCorrected) -> str:
+    square = square_name(event.square)
+    if event.tile is None:
+        return make_message("read-wrong-empty", "{0} was misread: there is no tile", square)
+    return make_message("read-wrong", "{0} was misread: it is {1}", square, event.tile)
+
+
+def _find_longer_turn(before: Game, after: Game, event: SquareCorrected) -> dict[int, Turn]:
+    """Return the turn of `before` to whose play a correction has added a tile, by its number; empty if there is none.
+
+    The turn is that of the game `after`.
+    """
+    turns = after.turns[: len(before.turns)] if before.board[event.square] is None else ()
+    return {turn.number: turn for turn in turns if turn.stands and event.square in dict(turn.placements)}

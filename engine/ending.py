@@ -13,9 +13,9 @@ from math import ceil
 
 from engine.events import EndReason
 from engine.rules import ChallengeRule, UnplayedRule
-from engine.state import CLOSING_KINDS, TURN_KINDS, State, TurnKind
+from engine.state import CLOSING_KINDS, POINTS_KINDS, TURN_KINDS, State, TurnKind
 
-_MID_TURN_KINDS = (TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
+_MID_TURN_KINDS = frozenset({TurnKind.RECYCLED, TurnKind.BLANK_TAKEN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def find_due_end(state: State) -> EndReason | None:
 
     The reason is a proposal. Only the players end a game, because the last play may still be challenged.
     """
-    turns = [turn for turn in state.turns if turn.kind not in _MID_TURN_KINDS]
+    turns = [turn for turn in state.turns if turn.kind not in _MID_TURN_KINDS | POINTS_KINDS]
     if state.end_reason or not turns:
         return None
     if _is_finish_line_reached(state):
@@ -95,12 +95,13 @@ def _is_round_over(state: State) -> bool:
 
     A turn that a player lost counts as well.
     """
-    first, count = state.turns[0].player, len(state.players)
+    first, count = state.first_turn, len(state.players)
+    assert first is not None, "an end is due after a turn"
     last = next((turn.player for turn in reversed(state.turns) if turn.kind in TURN_KINDS), None)
     if last is None:
-        return state.to_move == first
+        return state.to_move == first.player
     steps = (state.to_move - last) % count or count
-    return first in {(last + step) % count for step in range(1, steps + 1)}
+    return first.player in {(last + step) % count for step in range(1, steps + 1)}
 
 
 def find_known_racks(state: State) -> tuple[tuple[str, ...] | None, ...]:

@@ -1,9 +1,11 @@
-"""Events of a game, as values. The board, the turns and the totals of a game are computed from these events.
+"""What happened in a game, as values: acts and edits. The game is computed from them (`engine.game`).
 
-`to_json` writes an event as plain data with a version number. Every later version of the program must read this data
-(`from_json`), because stores and archives contain it. Therefore new fields have a default, and the kinds, field names
-and enum values never change, even if a Python class is renamed. `tests/engine/data/events.jsonl` has a sample of each
-event. Players are numbers from 0 in seat order. Turns are counted from 0 (`Game.turns`).
+An act is something that happened at the table, such as a play. An edit changes what was recorded before; it names it by
+its identity (`Ref`), never by its position. `to_json` writes both as plain data with a version number. Stores and
+archives contain this data, so new fields have a default, and the kinds and field names never change, even if a Python
+class is renamed. `tests/engine/data/events.jsonl` has a sample of each.
+
+Players are numbers from 0 in seat order.
 """
 
 from __future__ import annotations
@@ -13,19 +15,38 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, NamedTuple, get_args
 
 from engine.board import Square, parse_square, square_name
 from engine.errors import NotationError
-from engine.messages import read_message, write_message
 from engine.plays import Placement, Play, read_placements, read_tile, write_placements, write_tile
 from engine.rules import STANDARD_RULES, Rules
 from engine.tiles import Tile
 
-EVENT_VERSION = 1
+EVENT_VERSION = 2
 
-LOG_FIELDS = frozenset({"press", "way"})
-"""Additional fields that `device.storage.game_log` writes with an event. `from_json` skips these fields."""
+
+class Ref(NamedTuple):
+    """The identity of an act: the number of its entry in the ledger, and its part of the entry.
+
+    Most entries have one act, of part 0. Acts of several alternatives that place tiles on the same squares have the
+    same part (`engine.ledger`).
+
+    >>> str(Ref(7, 0)), Ref.parse("7.1")
+    ('7.0', Ref(entry=7, part=1))
+    """
+
+    entry: int
+    part: int
+
+    def __str__(self) -> str:
+        return f"{self.entry}.{self.part}"
+
+    @classmethod
+    def parse(cls, text: str) -> Ref:
+        """Parse the format of `str(ref)`. Raises `ValueError`."""
+        entry, _, part = text.partition(".")
+        return cls(int(entry), int(part))
 
 
 class EndReason(StrEnum):
@@ -86,11 +107,16 @@ class PositionEntered:
 
 @dataclass(frozen=True, slots=True)
 class PlayMade:
-    """A play: tiles placed by a player."""
+    """A play: tiles placed on the board.
+
+    `player` is None for the player who is due (`Turn.due`); so it is for the other acts below. `unlisted` are the words
+    of the play that the agreed list did not have when it was recorded, in a game in which such a play does not count.
+    """
 
     kind: ClassVar[str] = "play"
-    player: int
+    player: int | None
     play: Play
+    unlisted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +124,7 @@ class Exchanged:
     """An exchange of `count` tiles. `tiles` are the letters put back into the bag, if the player entered them."""
 
     kind: ClassVar[str] = "exchange"
-    player: int
+    player: int | None
     count: int
     tiles: tuple[str, ...] = ()
 
@@ -108,29 +134,34 @@ class Passed:
     """A pass: the player neither plays nor exchanges tiles."""
 
     kind: ClassVar[str] = "pass"
-    player: int
+    player: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Challenged:
-    """A challenge of the last play by player `by`. If the challenge is upheld, the play and its points are withdrawn.
+    """A challenge of a play by player `by`. If the challenge is upheld, the play and its points are withdrawn.
 
-    `words` are the challenged words. If `words` is empty, all words of the play are challenged, as in the sheets
-    (rule 8).
+    If `by` is None, the challenger is the next player. `words` are the challenged words. If `words` is empty, all words
+    of the play are challenged, as in the sheets (rule 8). `of` is the play; `Game.push` replaces None by the last play.
     """
 
     kind: ClassVar[str] = "challenge"
-    by: int
+    by: int | None
     upheld: bool
     words: tuple[str, ...] = ()
+    of: Ref | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PlayWithdrawn:
-    """The withdrawal of a player's last play with its points. The player loses the turn."""
+    """The withdrawal of a play with its points, by its player, who loses the turn.
+
+    `of` is the play; `Game.push` replaces None by the last play of `player`.
+    """
 
     kind: ClassVar[str] = "withdrawn"
-    player: int
+    player: int | None
+    of: Ref | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +169,7 @@ class TileRecycled:
     """An exchange of the tile on a square for a tile of the player's rack, `tile` (rule sheet travel-case, 5 B)."""
 
     kind: ClassVar[str] = "recycled"
-    player: int
+    player: int | None
     square: Square
     tile: Tile
 
@@ -148,7 +179,7 @@ class BlankTaken:
     """An exchange of a blank on the board for a tile of the rack with the blank's letter (travel-case, rule 6)."""
 
     kind: ClassVar[str] = "blank-taken"
-    player: int
+    player: int | None
     square: Square
 
 
@@ -165,43 +196,90 @@ class BlankNamed:
 class SquareCorrected:
     """A correction of a misread square: `tile` is the correct tile, or None if the square was empty.
 
-    The correction changes the play that covered the square. If no play covered it, the tile is added to the play of
-    turn number `turn`, or to the last play if `turn` is None. `told` is True for a correction by a player; later
-    readings do not change the square again.
+    It changes the act that covered the square. If none covered it, the tile is added to the play `of`; `Game.push`
+    replaces None by the last play. `told` is True for a correction by a player; later readings do not change the square
+    again.
     """
 
     kind: ClassVar[str] = "square-corrected"
     square: Square
     tile: Tile | None
-    turn: int | None = None
+    of: Ref | None = None
     told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreCorrected:
-    """A correction of a turn's score, in points."""
+    """A correction of the score of an act, in points. A position has points of each `player`."""
 
     kind: ClassVar[str] = "score-corrected"
-    turn: int
+    of: Ref
     score: int
+    player: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TurnCorrected:
-    """A correction of a turn: `event` replaces the recorded event of the turn. If `event` is None, delete the turn."""
+    """A correction of an act: `event` replaces it. If `event` is None, the act did not happen.
+
+    The player remains the same if `event.player` is None.
+    """
 
     kind: ClassVar[str] = "turn-corrected"
-    turn: int
-    event: Event | None
+    of: Ref
+    event: Act | None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnGiven:
+    """A correction of the player of an act. The players before this one have not passed."""
+
+    kind: ClassVar[str] = "turn-given"
+    of: Ref
+    player: int
 
 
 @dataclass(frozen=True, slots=True)
 class TurnInserted:
-    """The insertion of a turn that was not recorded: `event` happened before the turn with the number `turn`."""
+    """The insertion of an act that was not recorded: it happened before the act `before`, or last if this is None."""
 
     kind: ClassVar[str] = "turn-inserted"
-    turn: int
-    event: Event
+    before: Ref | None
+    event: Act
+
+
+@dataclass(frozen=True, slots=True)
+class PlayCounted:
+    """The decision of the players that a play counts, although the agreed word list does not have its words."""
+
+    kind: ClassVar[str] = "play-counted"
+    of: Ref
+
+
+@dataclass(frozen=True, slots=True)
+class PlayJudged:
+    """The unlisted words that a play has after a correction (`PlayMade.unlisted`)."""
+
+    kind: ClassVar[str] = "play-judged"
+    of: Ref
+    unlisted: tuple[str, ...]
+
+
+class PointsReason(StrEnum):
+    """The reason why a player gets or loses points that no other act explains."""
+
+    PENALTY = "penalty"  # of a club or tournament, for example for overtime on the players' own clock
+    BONUS = "bonus"
+
+
+@dataclass(frozen=True, slots=True)
+class PointsGiven:
+    """Points that a player gets, or loses if they are negative, by a rule of the club."""
+
+    kind: ClassVar[str] = "points"
+    player: int
+    points: int
+    why: PointsReason = PointsReason.PENALTY
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,59 +325,18 @@ class RecordImported:
     lines: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionDeferred:
-    """A question that the players answer later. The `count` events before this event are provisional.
-
-    `answers` are the possible answers, `texts` their descriptions, and `chosen` is the index of the answer in effect.
-    The events of an answer replace the provisional events. `squares` are the squares in question. `seen` are the
-    symbols that were read on the squares where the answers differ, and `confidence` is the lowest probability of these
-    symbols.
-    """
-
-    kind: ClassVar[str] = "question-deferred"
-    number: int
-    text: str
-    texts: tuple[str, ...]
-    answers: tuple[tuple[Event, ...], ...]
-    count: int
-    chosen: int = 0
-    squares: tuple[Square, ...] = ()
-    seen: tuple[str, ...] = ()
-    confidence: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class QuestionClosed:
-    """The end of the deferred question `number`. Its provisional events are now final."""
-
-    kind: ClassVar[str] = "question-closed"
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class Undone:
-    """An undo of the last event in effect. It occurs only in the log of a game, never in a `Game`."""
-
-    kind: ClassVar[str] = "undone"
-
-
-@dataclass(frozen=True, slots=True)
-class Redone:
-    """A redo of the event that was undone last. It occurs only in the log of a game, never in a `Game`."""
-
-    kind: ClassVar[str] = "redone"
-
-
 PlayerTurn = PlayMade | Exchanged | Passed
-"""The events with which the player to move ends the turn."""
+"""The acts with which the player to move ends the turn."""
+SwapEvent = TileRecycled | BlankTaken
+"""The acts that exchange a tile of the board for one of the rack; the turn goes on."""
 TurnEvent = PlayerTurn | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | GameEnded
-Correction = BlankNamed | SquareCorrected | ScoreCorrected | TurnCorrected | TurnInserted
-Annotation = RecordImported | QuestionDeferred | QuestionClosed
-"""The events that do not change the state of a game."""
-StateEvent = FirstDrawn | PositionEntered | TurnEvent | ClockRead | RackRevealed | PlayerRenamed | Annotation
-"""The events that `engine.transitions` applies to the state of a game."""
-Event = GameStarted | StateEvent | Correction | Undone | Redone
+Act = FirstDrawn | PositionEntered | TurnEvent | PointsGiven | ClockRead | RackRevealed | PlayerRenamed | RecordImported
+"""What happens at the table. `engine.transitions` applies acts to the state of a game."""
+Edit = (
+    BlankNamed | SquareCorrected | ScoreCorrected | TurnCorrected | TurnGiven | TurnInserted | PlayCounted | PlayJudged
+)
+"""Changes of earlier acts. `engine.items` applies them."""
+Event = Act | Edit
 
 
 def filter_plays(events: Iterable[Event]) -> tuple[PlayMade, ...]:
@@ -307,14 +344,16 @@ def filter_plays(events: Iterable[Event]) -> tuple[PlayMade, ...]:
     return tuple(event for event in events if isinstance(event, PlayMade))
 
 
-_EVENT_TYPES: Mapping[str, type[Any]] = MappingProxyType({event.kind: event for event in get_args(Event)})
+_EVENT_TYPES: Mapping[str, type[Any]] = MappingProxyType(
+    {event.kind: event for event in (GameStarted, *get_args(Event))}
+)
 
 
-def to_json(event: Event) -> dict[str, Any]:
+def to_json(event: GameStarted | Event) -> dict[str, Any]:
     """Return the event as plain data, ready for JSON.
 
     >>> to_json(Passed(1))
-    {'v': 1, 'kind': 'pass', 'player': 1}
+    {'v': 2, 'kind': 'pass', 'player': 1}
     """
     data: dict[str, Any] = {"v": EVENT_VERSION, "kind": event.kind}
     for field in fields(event):
@@ -324,22 +363,37 @@ def to_json(event: Event) -> dict[str, Any]:
 
 
 def from_json(data: Mapping[str, Any]) -> Event:
-    """Return the event from plain data. The additional fields in `LOG_FIELDS` are skipped.
+    """Return the act or edit from plain data; see `read_start` for the start of a game.
 
     Raises `NotationError` for data that no version of this program has written. An unknown field name is also an
     error: the event could have another meaning without this field, and the field would be lost when the event is
     written again.
 
-    >>> from_json({"v": 1, "kind": "pass", "player": 1, "press": 4})
+    >>> from_json({"v": 2, "kind": "pass", "player": 1})
     Passed(player=1)
     """
+    event = _read(data)
+    if isinstance(event, GameStarted):
+        raise NotationError("a game starts only once")
+    return event
+
+
+def read_start(data: Mapping[str, Any]) -> GameStarted:
+    """Return the start of a game from plain data. Raises `NotationError`."""
+    event = _read(data)
+    if not isinstance(event, GameStarted):
+        raise NotationError(f"a game does not begin with {event.kind!r}")
+    return event
+
+
+def _read(data: Mapping[str, Any]) -> GameStarted | Event:
     if not isinstance(data, Mapping) or str(data.get("kind")) not in _EVENT_TYPES:
         raise NotationError(f"{data!r} is no event: its kind is not known")
     if data.get("v") != EVENT_VERSION:
         raise NotationError(f"an event of version {data.get('v')!r}; this program reads version {EVENT_VERSION}")
     kind = _EVENT_TYPES[data["kind"]]
     names = {field.name for field in fields(kind)}
-    if unknown := data.keys() - names - {"v", "kind"} - LOG_FIELDS:
+    if unknown := data.keys() - names - {"v", "kind"}:
         raise NotationError(f"event {data['kind']!r} has unknown fields: {', '.join(sorted(map(str, unknown)))}")
     try:
         values = {
@@ -347,13 +401,13 @@ def from_json(data: Mapping[str, Any]) -> Event:
             for name, value in data.items()
             if name in names
         }
-        event: Event = kind(**values)
+        event: GameStarted | Event = kind(**values)
     except (TypeError, ValueError, KeyError, AttributeError, IndexError) as error:
         raise NotationError(f"broken event {data['kind']!r}: {error}") from error
     return event
 
 
-def dumps(event: Event) -> str:
+def dumps(event: GameStarted | Event) -> str:
     """Return the event as one line of JSON."""
     return json.dumps(to_json(event), ensure_ascii=False, separators=(",", ":"))
 
@@ -373,15 +427,11 @@ _CODECS: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "square": (square_name, parse_square),
     "tile": (write_tile, read_tile),
     "event": (to_json, from_json),
-    **dict.fromkeys(("players", "tiles", "words", "lines", "seen", "totals"), (list, tuple)),
+    "of": (str, Ref.parse),
+    "before": (str, Ref.parse),
+    **dict.fromkeys(("players", "tiles", "words", "lines", "totals", "unlisted"), (list, tuple)),
     "racks": (lambda racks: list(map(list, racks)), lambda racks: tuple(map(tuple, racks))),
     "reason": (str, EndReason),
-    "text": (write_message, read_message),
-    "texts": (lambda texts: list(map(write_message, texts)), lambda texts: tuple(map(read_message, texts))),
-    "answers": (
-        lambda answers: [list(map(to_json, events)) for events in answers],
-        lambda answers: tuple(tuple(map(from_json, events)) for events in answers),
-    ),
-    "squares": (lambda squares: list(map(square_name, squares)), lambda names: tuple(map(parse_square, names))),
+    "why": (str, PointsReason),
 }
 """For each field that is not plain data, the functions that write and read it."""

@@ -3,41 +3,49 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 from engine.blanks import find_invalid_words
-from engine.board import Board, Layout, Square
-from engine.corrections import CorrectedEvent, Ledger, apply_correction
+from engine.board import Board, Layout, square_name
 from engine.ending import Outcome, determine_outcome, find_due_end, find_wanted_racks
 from engine.errors import RulesError
 from engine.events import (
-    BlankNamed,
+    Act,
     Challenged,
-    Correction,
+    Edit,
     EndReason,
     Event,
     GameStarted,
+    PlayerTurn,
     PlayWithdrawn,
-    Redone,
-    Undone,
+    Ref,
+    ScoreCorrected,
+    SquareCorrected,
+    SwapEvent,
+    TurnCorrected,
+    TurnGiven,
+    TurnInserted,
 )
+from engine.items import Item, Items, apply_edit
 from engine.lexicon import WordList
 from engine.messages import make_message
 from engine.plays import Play
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.scoring import PlayScore, Status, score_play
-from engine.state import State, Turn, can_exchange, check_play, create_state, find_challengeable_turn
-from engine.tiles import Tile, TileSet
-from engine.transitions import apply_event, replay_ledger
+from engine.state import State, Turn, TurnKind, can_exchange, check_play, create_state, find_challengeable_turn
+from engine.tiles import TileSet
+from engine.transitions import END_REF, apply_items, extend_state
 
 
 @dataclass(frozen=True, slots=True)
 class Game:
-    """An immutable game. `push` returns the game after one more event.
+    """An immutable game. `push` returns the game after one more act or edit.
 
-    `events` are the events in effect. The log in `device.storage` also contains the events that were undone.
+    `events` are the acts and edits in effect, after `start_event`. `items` are the acts as they count after all edits.
+    A game from a ledger (`engine.ledger`) has the next free entry number in `entry`, so that acts which are pushed to
+    try them out have the identities that they get when they are recorded as the next entry.
 
     >>> from engine.events import PlayMade
     >>> game = Game.start(("Anna", "Ben"))
@@ -46,9 +54,13 @@ class Game:
     ((14, 0), 1)
     """
 
+    start_event: GameStarted
     events: tuple[Event, ...]
     state: State = field(repr=False, compare=False)
-    ledger: Ledger = field(repr=False, compare=False)
+    items: Items = field(repr=False, compare=False)
+    entry: int = field(default=1, repr=False, compare=False)
+    part: int = field(default=0, repr=False, compare=False)
+    """The part of the next act of the entry."""
 
     def __repr__(self) -> str:
         scores = ", ".join(f"{name} {total}" for name, total in zip(self.players, self.totals, strict=True))
@@ -68,19 +80,15 @@ class Game:
 
         Raises `RulesError`, `UnknownTileSetError` or `UnknownLayoutError`.
         """
-        return cls.from_events([GameStarted(tuple(players), rules, tile_set, lexicon, layout, first)])
+        return cls.begin(GameStarted(tuple(players), rules, tile_set, lexicon, layout, first))
 
     @classmethod
-    def from_events(cls, events: Iterable[Event]) -> Game:
-        """Return the game after all these events. The first event must be `GameStarted`. Raises `RulesError`."""
-        events = iter(events)
-        first = next(events, None)
-        if not isinstance(first, GameStarted):
-            raise RulesError(make_message("no-beginning", "The first event of a game must be GameStarted."))
-        return cls((first,), create_state(first), ()).push(*events)
+    def begin(cls, started: GameStarted) -> Game:
+        """Return the game at its start. Raises what `start` raises."""
+        return cls(started, (), create_state(started), ())
 
-    def push(self, *events: Event) -> Game:
-        """Return the game after more events. An illegal play is accepted: verify a play with `check_play` first.
+    def push(self, *events: Act | Edit) -> Game:
+        """Return the game after more acts and edits. An illegal play is accepted: verify it with `check_play` first.
 
         Raises `RulesError` for an impossible event, such as a challenge without a play, and `NotationError` for a tile
         that is not in the tile set.
@@ -90,33 +98,53 @@ class Game:
             game = game._push_event(event)
         return game
 
-    def replay(self, events: Iterable[Event]) -> tuple[Game, ...]:
-        """Return this game, and the game after each of these events, which follow it. Raises what `push` raises."""
-        return tuple(accumulate(events, Game._push_event, initial=self))
-
-    def _push_event(self, event: Event) -> Game:
-        if isinstance(event, GameStarted):
-            raise RulesError(make_message("already-started", "The game has already started."))
-        if isinstance(event, Undone | Redone):
-            raise RulesError(make_message("undo-in-log", "Undo and redo belong to the log of a game, not to the game."))
-        ledger, state = self.ledger, self.state
-        if isinstance(event, BlankNamed) and event.letter not in self.tiles.letters:
-            text = "A blank cannot be {0}, because the tile set {1} has no such tile."
-            raise RulesError(make_message("blank-cannot-be", text, repr(event.letter), repr(self.tiles.name)))
-        if isinstance(event, Correction):
-            ledger = apply_correction(ledger, state.turns, event)
-            state = replay_ledger(self.start_event, ledger)
+    def _push_event(self, event: Act | Edit) -> Game:
+        event = self._name_target(event)
+        refs = (Ref(self.entry, part) for part in count(self.part))
+        if isinstance(event, Edit):
+            items = apply_edit(self.items, event, refs)
+            state = apply_items(create_state(self.start_event), items)
         else:
-            state = apply_event(state, event, len(ledger))
-            ledger = (*ledger, CorrectedEvent(event))
-        return Game((*self.events, event), state, ledger)
+            item = Item(next(refs), event)
+            items = (*self.items, item)
+            state = extend_state(self.state, self.start_event, items, 1)
+        is_numbered = not isinstance(event, Edit) or isinstance(event, TurnInserted)
+        return replace(self, events=(*self.events, event), state=state, items=items, part=self.part + is_numbered)
 
-    @property
-    def start_event(self) -> GameStarted:
-        """The first event of the game, with the players, rules, tile set, word list and layout."""
-        first = self.events[0]
-        assert isinstance(first, GameStarted)
-        return first
+    def _name_target(self, event: Act | Edit) -> Act | Edit:
+        """Return an event that is about the last play with the identity of this play. Raises `RulesError`."""
+        match event:
+            case TurnInserted(before=ref) if ref == END_REF:
+                return replace(event, before=None)
+            case ScoreCorrected(of=ref) | TurnCorrected(of=ref) | TurnGiven(of=ref) if ref == END_REF:
+                text = (
+                    "This line is calculated from the unplayed letters and the overtime. "
+                    "Correct the letters, or the score of a turn of this player, instead."
+                )
+                raise RulesError(make_message("end-follows", text))
+            case Challenged(of=None):
+                if (turn := self.challengeable_turn) is None:
+                    text = (
+                        "There is no play to challenge. "
+                        "Only the last play can be challenged, and only if the rules allow it."
+                    )
+                    raise RulesError(make_message("no-challenge", text))
+                return replace(event, of=turn.ref)
+            case PlayWithdrawn(player, of=None):
+                plays = self.state.standing_plays()
+                turn = next((turn for turn in plays if player in (None, turn.player)), None)
+                if turn is None:
+                    text = "{0} has no play on the board to take back."
+                    raise RulesError(make_message("no-play-back", text, self.players[player or 0]))
+                return replace(event, of=turn.ref)
+            case SquareCorrected(square, of=None) if self.board[square] is None:
+                plays = (t for t in reversed(self.turns) if (t.play and t.stands) or t.kind is TurnKind.POSITION)
+                turn = next(plays, None)
+                if event.tile is not None and turn is None:
+                    text = "The tile on {0} does not belong to any play. Enter the missing turn first."
+                    raise RulesError(make_message("no-play-for", text, square_name(square)))
+                return event if turn is None else replace(event, of=turn.ref)
+        return event
 
     @property
     def players(self) -> tuple[str, ...]:
@@ -148,9 +176,17 @@ class Game:
         """The lines of the score sheet."""
         return self.state.turns
 
+    def find_turn(self, ref: Ref) -> Turn | None:
+        """Return the line of the score sheet of an act, or None. Lines that only follow from it are left out."""
+        return next((turn for turn in self.turns if turn.ref == ref and not turn.is_implied), None)
+
+    def find_player(self, event: PlayerTurn | SwapEvent) -> int:
+        """Return the player of a turn that would be the next one: the player due, unless it names another."""
+        return self.to_move if event.player is None else event.player
+
     @property
     def last_turn(self) -> Turn | None:
-        """The last line of the score sheet, or None if there is no turn."""
+        """The last line of the score sheet, besides points that belong to no turn; None if there is no turn."""
         return self.state.last_turn
 
     @property
@@ -166,13 +202,12 @@ class Game:
     @property
     def first_player(self) -> int:
         """The number of the player who began the game, or who is to begin it if there is no turn yet."""
-        return self.turns[0].player if self.turns else self.to_move
+        first = self.state.first_turn
+        return self.to_move if first is None else first.player
 
     def find_player_due(self, number: int) -> int:
         """Return the player whose turn it was before the turn with this number, from 0."""
-        if number >= len(self.turns):
-            return self.to_move
-        return replay_ledger(self.start_event, self.ledger[: self.turns[number].ledger_index]).to_move
+        return self.turns[number].due if number < len(self.turns) else self.to_move
 
     @property
     def drawing(self) -> tuple[int, ...]:
@@ -228,19 +263,6 @@ class Game:
         if not turns or self.rules.challenge is not ChallengeRule.VOID:
             return ()
         return find_invalid_words(turns[-1].words, self.tiles, lexicon)
-
-    def find_tiles_to_clear(self, events: Sequence[Event]) -> list[list[tuple[Square, Tile]]]:
-        """Return the tiles that players must remove, with their squares, for each play that `events` have withdrawn.
-
-        `events` are the last events of the game.
-        """
-        is_void = self.rules.challenge is ChallengeRule.VOID
-        count = sum(
-            (isinstance(event, Challenged) and event.upheld) or (is_void and isinstance(event, PlayWithdrawn))
-            for event in events
-        )
-        withdrawn = [turn for turn in self.turns if not turn.stands][-count:] if count else []
-        return [[(at, tile) for at, tile in turn.placements if self.board[at] is None] for turn in withdrawn]
 
     def check_play(self, play: Play, player: int | None = None) -> Status:
         """Return all defects of a play in the current position.

@@ -12,9 +12,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeVar
 
-from engine.board import EMPTY_BOARD, Board, Layout, load_layout
+from engine.board import EMPTY_BOARD, Board, Layout, Square, load_layout
 from engine.errors import RulesError
-from engine.events import EndReason, GameStarted
+from engine.events import EndReason, GameStarted, Ref
 from engine.messages import make_message
 from engine.plays import Placement, Play
 from engine.reading import BLANK
@@ -38,10 +38,14 @@ class TurnKind(StrEnum):
     BLANK_TAKEN = "blank-taken"  # a blank of the board was exchanged for its letter; the player's turn goes on
     ENDRACK = "endrack"  # points for unplayed letters
     TIME = "time"  # points for overtime
+    PENALTY = "penalty"  # points by a rule of the club that no other line explains
+    BONUS = "bonus"
 
 
 TURN_KINDS = frozenset({TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.PASS})
 """Kinds of the lines with which a player ends a turn, so that the next player is to move."""
+POINTS_KINDS = frozenset({TurnKind.PENALTY, TurnKind.BONUS})
+"""Kinds of the lines that belong to no turn: they may be entered at any time."""
 CLOSING_KINDS = frozenset({TurnKind.ENDRACK, TurnKind.TIME})
 """Kinds of the lines that the end of a game adds after all other lines of the score sheet."""
 
@@ -50,8 +54,10 @@ CLOSING_KINDS = frozenset({TurnKind.ENDRACK, TurnKind.TIME})
 class Turn:
     """One line of the score sheet: a play, a turn without a play (such as a pass), or points at the end of the game.
 
-    - `number`: index of the turn, from 0. `ledger_index` is the index of its event in the ledger (the list of events as
-      they really happened, after corrections).
+    - `number`: index of the turn, from 0. `ref` is the identity of its act. `is_implied` is True for a line that
+      follows from this act by the rules: the pass of a player whom the next player skipped, and the withdrawal of a
+      play that does not count.
+    - `due`: the player whose turn it was. `square` is that of a swapped tile.
     - `score`, `total` and `computed_score`: points of the turn, the player's total after it, and the score by the rules
       if a player corrected the score. `board` is the board after the turn.
     - For a play: `at` is its position, `word` its main word in GCG notation, `status` its defects. `stands` is False if
@@ -64,7 +70,7 @@ class Turn:
     player: int
     kind: TurnKind
     score: int
-    ledger_index: int
+    ref: Ref
     number: int = 0
     total: int = 0
     board: Board = EMPTY_BOARD
@@ -81,6 +87,9 @@ class Turn:
     by: int | None = None
     computed_score: int | None = None
     stands: bool = True
+    due: int = 0
+    is_implied: bool = False
+    square: Square | None = None
 
     @property
     def words(self) -> tuple[WordScore, ...]:
@@ -126,16 +135,19 @@ class State:
     drawing: tuple[int, ...] = ()
 
     @property
+    def first_turn(self) -> Turn | None:
+        """The first line of the score sheet that belongs to a turn, or None if there is no turn."""
+        return next((turn for turn in self.turns if turn.kind not in POINTS_KINDS), None)
+
+    @property
     def last_turn(self) -> Turn | None:
-        """The last line of the score sheet, or None if there is no turn."""
-        return self.turns[-1] if self.turns else None
+        """The last line of the score sheet, besides points that belong to no turn; None if there is no turn."""
+        return next((turn for turn in reversed(self.turns) if turn.kind not in POINTS_KINDS), None)
 
     @property
     def played_turns(self) -> tuple[Turn, ...]:
-        """The lines of the score sheet without those that the end of the game has added."""
-        if self.end_reason is None:
-            return self.turns
-        return tuple(turn for turn in self.turns if turn.kind not in CLOSING_KINDS)
+        """The lines of the score sheet that belong to a turn, so without those that the end of the game has added."""
+        return tuple(turn for turn in self.turns if turn.kind not in CLOSING_KINDS | POINTS_KINDS)
 
     def standing_plays(self) -> Iterator[Turn]:
         """Yield the turns of the plays that were not withdrawn, the last play first."""

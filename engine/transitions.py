@@ -1,15 +1,16 @@
-"""Apply events to the state of a game. All functions in this module are pure."""
+"""Apply acts to the state of a game: the one place that knows whose turn it is. All functions are pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from types import MappingProxyType
 
-from engine.corrections import Ledger
 from engine.ending import compute_end_scores
 from engine.errors import NotationError, RulesError
 from engine.events import (
+    Act,
     BlankTaken,
     Challenged,
     ClockRead,
@@ -19,20 +20,21 @@ from engine.events import (
     GameStarted,
     Passed,
     PlayerRenamed,
+    PlayerTurn,
     PlayMade,
     PlayWithdrawn,
+    PointsGiven,
     PositionEntered,
-    QuestionClosed,
-    QuestionDeferred,
     RackRevealed,
-    RecordImported,
-    StateEvent,
+    Ref,
+    SwapEvent,
     TileRecycled,
 )
+from engine.items import Item, Items
 from engine.messages import make_message
 from engine.position import set_up_position
 from engine.rules import ChallengeRule
-from engine.scoring import Status, describe_status, score_play
+from engine.scoring import Status, check_placement, describe_status, score_play
 from engine.state import (
     CLOSING_KINDS,
     State,
@@ -42,68 +44,156 @@ from engine.state import (
     check_play,
     check_player_names,
     create_state,
-    find_challengeable_turn,
     find_first_players,
     replace_at,
 )
 from engine.tiles import Tile
 
+END_REF = Ref(0, 0)
+"""The identity of the lines that are computed at the end of a game, and that no act is the reason of."""
 _RACK_KINDS = (TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.WITHDRAWN, TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
 """Kinds of turns that change the letters on the player's rack."""
 
 
-def apply_event(state: State, event: StateEvent, ledger_index: int, entered_score: int | None = None) -> State:
-    """Return the state after an event.
+def apply_items(state: State, items: Sequence[Item], *, skips_impossible: bool = False) -> State:
+    """Return the state after acts that follow each other.
 
-    `ledger_index` is the index of the event in the ledger (the events of the game as they happened). `entered_score`,
-    the score that a player entered (points), replaces the computed score. An illegal play is applied without an error;
-    its defects are recorded in `Turn.status`. If the game is over, the scores for unplayed letters and overtime are
-    computed again.
+    An illegal play is applied without an error; its defects are recorded in `Turn.status`. If the game is over, the
+    scores for unplayed letters and overtime are computed again. An act about a play that is not there, because an
+    answer or an edit took it away, is left out. `skips_impossible` leaves out all impossible acts.
 
-    Raises `RulesError` for an impossible event, such as a challenge without a play, and `NotationError` for a tile that
-    is not in the tile set.
+    Raises `RulesError` for an impossible act, and `NotationError` for a tile that is not in the tile set.
     """
-    after = _dispatch_event(_remove_closing_turns(state), event, ledger_index, entered_score)
-    return _add_closing_turns(after, ledger_index)
+    *_, state = _list_states(_remove_closing_turns(state), items, skips_impossible=skips_impossible)
+    return _add_closing_turns(state)
 
 
-def replay_ledger(started: GameStarted, ledger: Ledger) -> State:
-    """Return the state after the events of a ledger, which may be incomplete. Raises what `apply_event` raises."""
-    state = create_state(started)
-    for at, entry in enumerate(ledger):
-        state = apply_event(state, entry.event, at, entry.score)
+def _list_states(state: State, items: Sequence[Item], *, skips_impossible: bool) -> Iterator[State]:
+    """Yield the state before all items, and the state after each of them."""
+    yield state
+    for at, item in enumerate(items):
+        try:
+            state = _apply_item(state, item, items[at + 1 :])
+        except (NotationError, RulesError):
+            if not skips_impossible:
+                raise
+        yield state
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The states of a game before, between and after its `items`, to compute games that begin like this one.
+
+    It is large, so it is kept only while many answers are compared.
+    """
+
+    items: Items
+    states: tuple[State, ...]
+
+    @classmethod
+    def compute(cls, started: GameStarted, items: Items, *, skips_impossible: bool = False) -> Timeline:
+        """Return the states of a game. Raises what `apply_items` raises."""
+        return cls(items, tuple(_list_states(create_state(started), items, skips_impossible=skips_impossible)))
+
+    def apply_items(self, items: Items, *, skips_impossible: bool = False) -> State:
+        """Return the state after `items`, like `apply_items`, from the last state that is the same in both games.
+
+        A play that does not count ends the common beginning, because later plays decide whether it stays on the board.
+        """
+        pairs = zip(self.items, items, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1] and not _is_unlisted(pair[1]), pairs))
+        return apply_items(self.states[same], items[same:], skips_impossible=skips_impossible)
+
+
+def extend_state(state: State, started: GameStarted, items: Items, added: int) -> State:
+    """Return the state after all `items`, of which the last `added` ones are new: `state` is that before them.
+
+    Whether a play that does not count stays on the board depends on later plays, so such a game is computed anew.
+    """
+    if any(map(_is_unlisted, items)):
+        return apply_items(create_state(started), items)
+    return apply_items(state, items[len(items) - added :])
+
+
+def _is_unlisted(item: Item) -> bool:
+    return isinstance(item.act, PlayMade) and bool(item.act.unlisted)
+
+
+def _apply_item(state: State, item: Item, later: Sequence[Item]) -> State:
+    act, scores = item.act, dict(item.scores)
+    entered_score, ref = scores.get(None), item.ref
+    if isinstance(act, PlayerTurn | SwapEvent):
+        if item.seat is not None and act.player is None:
+            state = _pass_to(state, item.seat, ref)
+        act = replace(act, player=state.to_move if act.player is None else act.player)
+    state = _apply_act(state, act, item, entered_score)
+    if isinstance(act, PlayMade) and act.unlisted and not item.counts and state.rules.challenge is ChallengeRule.VOID:
+        state = _withdraw_void_play(state, ref, later)
     return state
 
 
-def _dispatch_event(state: State, event: StateEvent, ledger_index: int, entered_score: int | None) -> State:
-    points = entered_score or 0  # of a turn that has no score of its own
-    match event:
+def _pass_to(state: State, player: int, ref: Ref) -> State:
+    """Return the state in which it is the turn of `player`, because the players before have passed."""
+    for _ in range(len(state.players) + sum(state.turns_to_skip)):
+        if state.to_move == player:
+            return state
+        state = _apply_pass(state, state.to_move, ref, 0, is_implied=True)
+    raise RulesError(make_message("nobody-begins", "Player {0} cannot begin, because there is no such player.", player))
+
+
+def _withdraw_void_play(state: State, ref: Ref, later: Sequence[Item]) -> State:
+    """Return the state without the last play, which does not count, unless a later play needs its tiles.
+
+    If the players have withdrawn the play themselves, this is one of the `later` acts.
+    """
+    if any(isinstance(item.act, PlayWithdrawn) and item.act.of == ref for item in later):
+        return state
+    withdrawn = _withdraw_play(state, state.turns[-1], ref, None, is_implied=True)
+    kept, board = state.board, withdrawn.board
+    for item in later:
+        if not isinstance(item.act, PlayMade):
+            continue
+        play = item.act.play
+        without, with_play = (check_placement(one, play, state.layout, state.rules) for one in (board, kept))
+        if without & ~with_play:
+            return state
+        kept, board = play.apply_to(kept), play.apply_to(board)
+    return withdrawn
+
+
+def _apply_act(state: State, act: Act, item: Item, entered_score: int | None) -> State:
+    ref, points = item.ref, entered_score or 0  # of a turn that has no score of its own
+    match act:
         case PlayMade():
-            return _apply_play(state, event, ledger_index, entered_score)
-        case Passed(player):
-            return _advance_turn(_add_turn(state, Turn(player, TurnKind.PASS, points, ledger_index)), player)
-        case Exchanged(player, 0):  # an exchange of 0 tiles is a pass (rule 7: "all, some, or none")
-            return _dispatch_event(state, Passed(player), ledger_index, entered_score)
-        case Exchanged(player, count, tiles):
+            return _apply_play(state, act, ref, entered_score)
+        case Passed(int(player)) | Exchanged(int(player), 0):  # rule 7: an exchange of "all, some, or none"
+            return _apply_pass(state, player, ref, points)
+        case Exchanged(int(player), count, tiles):
             status = Status.VALID if can_exchange(state, count, player) else Status.BAG_TOO_LOW
-            turn = Turn(player, TurnKind.EXCHANGE, points, ledger_index, count=count, tiles=tiles, status=status)
+            status |= _check_order(state, player)
+            turn = Turn(player, TurnKind.EXCHANGE, points, ref, count=count, tiles=tiles, status=status)
             return _advance_turn(_add_turn(state, turn), player)
         case Challenged():
-            return _apply_challenge(state, event, ledger_index, entered_score)
-        case PlayWithdrawn(player):
-            return _withdraw_play(state, _find_standing_play(state, player), ledger_index, entered_score)
-        case TileRecycled(player, square, tile):
-            # Neither of these two events ends the turn: `to_move` stays the same.
+            return _apply_challenge(state, act, item, entered_score)
+        case PlayWithdrawn(_, of):
+            target = _find_play(state, of)
+            return state if target is None else _withdraw_play(state, target, ref, entered_score)
+        case TileRecycled(int(player), square, tile):
+            # Neither of these two acts ends the turn: `to_move` stays the same.
             state.board.tile(square)  # raises `RulesError` if the square is empty
             _check_tiles_exist(state, [tile.letter])
             board = state.board.with_tiles({square: tile})
-            return _add_turn(replace(state, board=board), Turn(player, TurnKind.RECYCLED, points, ledger_index))
-        case BlankTaken(player, square):
+            return _add_turn(replace(state, board=board), Turn(player, TurnKind.RECYCLED, points, ref, square=square))
+        case BlankTaken(int(player), square):
             tile = Tile(state.board.tile(square).letter)
             board = state.board.with_tiles({square: tile})
-            return _add_turn(replace(state, board=board), Turn(player, TurnKind.BLANK_TAKEN, points, ledger_index))
+            turn = Turn(player, TurnKind.BLANK_TAKEN, points, ref, square=square)
+            return _add_turn(replace(state, board=board), turn)
         case PositionEntered():
-            return _apply_position(state, event, ledger_index)
+            return _apply_position(state, act, ref)
+        case PointsGiven(player, amount, reason):
+            score = amount if entered_score is None else entered_score
+            return _add_turn(state, Turn(player, TurnKind[reason.name], score, ref))
         case FirstDrawn(tiles):
             return state if state.turns else _apply_first_draw(state, tiles)
         case ClockRead(player, seconds):
@@ -113,10 +203,25 @@ def _dispatch_event(state: State, event: StateEvent, ledger_index: int, entered_
             return replace(state, revealed_racks=MappingProxyType({**state.revealed_racks, player: tiles}))
         case PlayerRenamed(player, name):
             return _rename_player(state, player, name)
-        case RecordImported() | QuestionDeferred() | QuestionClosed():
-            return state
         case GameEnded(reason):
             return replace(state, end_reason=reason)
+    return state  # a `RecordImported` changes nothing
+
+
+def _apply_pass(state: State, player: int, ref: Ref, points: int, *, is_implied: bool = False) -> State:
+    status = _check_order(state, player)
+    turn = Turn(player, TurnKind.PASS, points, ref, status=status, is_implied=is_implied)
+    return _advance_turn(_add_turn(state, turn), player)
+
+
+def _check_order(state: State, player: int) -> Status:
+    return Status.VALID if player == state.to_move else Status.OUT_OF_TURN
+
+
+def _find_play(state: State, ref: Ref | None) -> Turn | None:
+    """Return the turn of a play that stands, or None if there is no such play now."""
+    turns = (turn for turn in state.turns if turn.ref == ref and turn.kind is TurnKind.PLAY and turn.stands)
+    return next(turns, None)
 
 
 def _rename_player(state: State, player: int, name: str) -> State:
@@ -132,18 +237,19 @@ def _apply_first_draw(state: State, tiles: tuple[str, ...]) -> State:
     return replace(state, to_move=best[0], drawing=()) if len(best) == 1 else replace(state, drawing=best)
 
 
-def _apply_position(state: State, event: PositionEntered, ledger_index: int) -> State:
+def _apply_position(state: State, event: PositionEntered, ref: Ref) -> State:
     """Return the state after a position. Each player gets a score sheet line, first the player who begins."""
     beginner, count = state.to_move, len(state.players)
     state = set_up_position(state, event)
     for player in ((beginner + n) % count for n in range(count)):
         rack = event.racks[player] if event.racks else ()
-        state = _add_turn(state, Turn(player, TurnKind.POSITION, event.totals[player], ledger_index, tiles=rack))
+        state = _add_turn(state, Turn(player, TurnKind.POSITION, event.totals[player], ref, tiles=rack))
     return state
 
 
-def _apply_play(state: State, event: PlayMade, ledger_index: int, entered_score: int | None) -> State:
+def _apply_play(state: State, event: PlayMade, ref: Ref, entered_score: int | None) -> State:
     player, play = event.player, event.play
+    assert player is not None, "the player was found before"
     _check_tiles_exist(state, [tile.letter for _, tile in play.tiles + play.rearranged])
     if not play.tiles:
         raise RulesError(describe_status(Status.NO_TILES))
@@ -162,7 +268,7 @@ def _apply_play(state: State, event: PlayMade, ledger_index: int, entered_score:
         player,
         TurnKind.PLAY,
         scored.total if entered_score is None else entered_score,
-        ledger_index,
+        ref,
         play=play,
         play_score=scored,
         at=play.position(state.board),
@@ -182,29 +288,36 @@ def _check_tiles_exist(state: State, letters: Iterable[str]) -> None:
         raise NotationError(make_message("set-has-no-tile", "The tile set {0} has no tile {1}.", *lacking))
 
 
-def _apply_challenge(state: State, event: Challenged, ledger_index: int, entered_score: int | None) -> State:
-    target = find_challengeable_turn(state)
+def _apply_challenge(state: State, act: Challenged, item: Item, entered_score: int | None) -> State:
+    target = _find_play(state, act.of)
     if target is None:
-        text = "There is no play to challenge. Only the last play can be challenged, and only if the rules allow it."
-        raise RulesError(make_message("no-challenge", text))
-    if event.upheld:
-        return _withdraw_play(state, target, ledger_index, entered_score, by=event.by)
+        return state
+    by = _find_challenger(state, target) if act.by is None else act.by
+    if act.upheld:
+        return _withdraw_play(state, target, item.ref, entered_score, by=by)
     rules, points, player = state.rules, 0, target.player  # the points go to this player
     if rules.challenge is ChallengeRule.POINTS:
-        points = rules.challenge_points * (len(event.words or target.words) if rules.challenge_each_word else 1)
+        points = rules.challenge_points * (len(act.words or target.words) if rules.challenge_each_word else 1)
         if rules.challenger_pays:
-            points, player = -points, event.by
+            points, player = -points, by
     score = points if entered_score is None else entered_score
-    turn = Turn(player, TurnKind.CHALLENGE, score, ledger_index, target=target.number, by=event.by)
+    status = Status.VALID if by != target.player else Status.OUT_OF_TURN
+    turn = Turn(player, TurnKind.CHALLENGE, score, item.ref, target=target.number, by=by, status=status)
     after = _add_turn(state, turn)
-    if rules.challenge is ChallengeRule.DOUBLE:
+    # A challenge that is entered later does not take away a turn that the challenger has had.
+    if rules.challenge is ChallengeRule.DOUBLE and not item.is_inserted:
         skips = after.turns_to_skip
-        after = replace(after, turns_to_skip=replace_at(skips, event.by, skips[event.by] + 1))
+        after = replace(after, turns_to_skip=replace_at(skips, by, skips[by] + 1))
     return _skip_lost_turns(after)
 
 
+def _find_challenger(state: State, target: Turn) -> int:
+    """Return the player who is likeliest to challenge a play: the next one."""
+    return state.to_move if state.to_move != target.player else (target.player + 1) % len(state.players)
+
+
 def _withdraw_play(
-    state: State, target: Turn, ledger_index: int, entered_score: int | None, by: int | None = None
+    state: State, target: Turn, ref: Ref, entered_score: int | None, by: int | None = None, *, is_implied: bool = False
 ) -> State:
     play = target.play
     assert play is not None
@@ -220,16 +333,8 @@ def _withdraw_play(
         rack_counts=replace_at(state.rack_counts, player, state.rack_counts[player] + target.rack_loss),
     )
     score = -target.score if entered_score is None else entered_score
-    return _add_turn(after, Turn(player, TurnKind.WITHDRAWN, score, ledger_index, target=target.number, by=by))
-
-
-def _find_standing_play(state: State, player: int) -> Turn:
-    """Return a player's last play that was not withdrawn. Raises `RulesError` if the player has no such play."""
-    play = next((turn for turn in state.standing_plays() if turn.player == player), None)
-    if play is None:
-        text = "{0} has no play on the board to take back."
-        raise RulesError(make_message("no-play-back", text, state.players[player]))
-    return play
+    turn = Turn(player, TurnKind.WITHDRAWN, score, ref, target=target.number, by=by, is_implied=is_implied)
+    return _add_turn(after, turn)
 
 
 def _add_turn(state: State, turn: Turn) -> State:
@@ -239,7 +344,7 @@ def _add_turn(state: State, turn: Turn) -> State:
     letters that its player revealed are forgotten.
     """
     total = state.totals[turn.player] + turn.score
-    turn = replace(turn, number=len(state.turns), total=total, board=state.board)
+    turn = replace(turn, number=len(state.turns), total=total, board=state.board, due=state.to_move)
     totals = replace_at(state.totals, turn.player, total)
     racks = state.revealed_racks
     if turn.kind in _RACK_KINDS and turn.player in racks:
@@ -271,10 +376,10 @@ def _remove_closing_turns(state: State) -> State:
     return replace(state, turns=state.turns[: -len(closing)], totals=tuple(totals))
 
 
-def _add_closing_turns(state: State, ledger_index: int) -> State:
+def _add_closing_turns(state: State) -> State:
     """Return the state with the lines for unplayed letters and overtime; unchanged while the game goes on."""
     if state.end_reason is None:
         return state
     for line in compute_end_scores(state):
-        state = _add_turn(state, Turn(line.player, line.kind, line.score, ledger_index, tiles=line.tiles))
+        state = _add_turn(state, Turn(line.player, line.kind, line.score, END_REF, tiles=line.tiles))
     return state

@@ -10,7 +10,7 @@ from engine.blanks import find_blank_letters, unnamed_blanks
 from engine.board import Board, Square, square_name
 from engine.ending import find_known_racks
 from engine.errors import NotationError, RulesError
-from engine.events import BlankNamed, BlankTaken, RecordImported, TileRecycled
+from engine.events import BlankNamed, RecordImported
 from engine.game import Game
 from engine.gcg.changes import TileChange, format_change, format_rearranged, has_marks
 from engine.gcg.edition import STANDARD_LAYOUT_NAME, TILE_SET_BY_DISTRIBUTION, bracket_tiles, describe_variants
@@ -21,8 +21,9 @@ from engine.lexicon import WordList
 from engine.messages import make_message
 from engine.plays import Play
 from engine.rules import ChallengeRule, UnplayedRule
-from engine.state import CLOSING_KINDS, TURN_KINDS, Turn, TurnKind
+from engine.state import CLOSING_KINDS, POINTS_KINDS, TURN_KINDS, Turn, TurnKind, create_state
 from engine.tiles import TileSet
+from engine.transitions import apply_items
 
 _LOST_TURN_NOTE = "#unsuccessful-challenge"  # the note of the program Macondo for the pass after a failed challenge
 END_NOTE = "end of the game"
@@ -56,7 +57,7 @@ def build_record(game: Game, lexicon: WordList | None = None, unplayed: Unplayed
             _check_notation(turn.play, game.state.board_before(turn), f"{turn.at} {turn.word}")
     if unplayed is not None:
         start = replace(game.start_event, rules=replace(game.rules, unplayed=unplayed))
-        game = Game.from_events([start, *game.events[1:]])
+        game = replace(game, start_event=start, state=apply_items(create_state(start), game.items))
     assumed = unnamed_blanks(game.state)
     for square in assumed:
         letters = find_blank_letters(game.state, square, lexicon.__contains__) if lexicon else game.tiles.letters
@@ -124,10 +125,12 @@ def _build_entries(game: Game, assumed: Collection[Square]) -> list[Entry]:
     lost_turns = [0] * len(game.players)
     carried = [0] * len(game.players)
     for turn, rack in zip(game.turns, racks, strict=True):
-        event = game.ledger[turn.ledger_index].event
-        if isinstance(event, TileRecycled | BlankTaken):
-            change = TileChange(turn.kind, (event.square, turn.board.tile(event.square)))
+        if turn.square is not None:
+            change = TileChange(turn.kind, (turn.square, turn.board.tile(turn.square)))
             _add_note(entries, format_change(change, game.tiles))
+            carried[turn.player] += turn.score
+        elif turn.kind in POINTS_KINDS:
+            _add_note(entries, f"{turn.kind} of {game.players[turn.player]} {turn.score:+d}")
             carried[turn.player] += turn.score
         elif turn.kind is TurnKind.CHALLENGE and not turn.score:
             _add_note(entries, f"unsuccessful challenge by {game.players[turn.by or 0]}")
@@ -224,8 +227,8 @@ def _count_entered_scores(game: Game) -> int:
 def _build_entry(turn: Turn, rack: tuple[str, ...] | None, carried: int) -> Entry:
     """Return the event line of a turn, with `carried` points added to its score.
 
-    `carried` are points that a player entered for an exchange of a tile on the board. In GCG, this exchange is only a
-    note and has no score.
+    `carried` are points that a player entered for an exchange of a tile on the board, or a penalty or bonus. In GCG,
+    these are only notes and have no score.
     """
     text = {
         TurnKind.PLAY: turn.word or "",
@@ -240,7 +243,7 @@ def _build_entry(turn: Turn, rack: tuple[str, ...] | None, carried: int) -> Entr
 
 
 def _add_last_points(entries: Sequence[Entry], carried: Sequence[int]) -> list[Entry]:
-    """Return the event lines with the points that players entered for exchanges of tiles after their last turns.
+    """Return the event lines with the points that players entered for notes (`_build_entry`) after their last turns.
 
     `carried` has these points of each player. They are added to the player's last turn. If the player had no turn, they
     become the points of a pass.

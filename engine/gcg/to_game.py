@@ -136,12 +136,12 @@ def _push_entry(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) 
         last = next((turn for turn in reversed(game.turns) if turn.player == entry.player), None)
         if last is None:
             raise RulesError(make_message("gcg-no-challenge", "There is no play that could have been challenged."))
-        return game.push(ScoreCorrected(last.number, last.score + entry.score))
+        return game.push(ScoreCorrected(last.ref, last.score + entry.score))
     # Old files withdraw a play with +0 and the total before it; a total with the play means that its points were kept.
     net = entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total != game.totals[entry.player]
     game = game.push(_build_event(game, entry, event, tiles))
     turn = game.turns[-1]
-    return game if net or turn.score == entry.score else game.push(ScoreCorrected(turn.number, entry.score))
+    return game if net or turn.score == entry.score else game.push(ScoreCorrected(turn.ref, entry.score))
 
 
 def _push_changes(game: Game, note: str, tiles: TileSet) -> Game:

@@ -204,7 +204,7 @@ def _build_evidence(game: Game, reading: BoardReading, history: ReadingHistory) 
 
 
 def _select_possible(game: Game, corrections: Sequence[SquareCorrected]) -> list[SquareCorrected]:
-    """Return the corrections that the later events allow: a play that withstood a challenge must keep a tile."""
+    """Return the corrections that are possible: a position must keep a tile."""
     possible: list[SquareCorrected] = []
     for event in corrections:
         with suppress(NotationError, RulesError):

@@ -109,17 +109,20 @@ class ReadingHistory:
         - The last reading missed no tile of a play that was entered.
         - A tile that players removed by correcting its square or its play was never on the board, so it is a false
           reading. If they removed a whole play, the next reading may show its tiles as a play of another turn.
+        - The tiles of a play that is withdrawn are on the board until the players take them off.
         """
         if filter_plays(events):
             hidden = self.hidden_squares
             seen = {square: values for square, values in self.log_likelihoods.items() if square not in hidden}
             return replace(self, log_likelihoods=seen, faint_tiles={})
-        if not all(isinstance(event, SquareCorrected | ScoreCorrected | TurnCorrected) for event in events):
+        corrections = (SquareCorrected, ScoreCorrected, TurnCorrected)
+        if not events or not all(isinstance(event, corrections) for event in events):
             return self
         plays_before, plays_after = (sum(turn.kind is TurnKind.PLAY for turn in game.turns) for game in (before, after))
         if plays_after < plays_before:
             return replace(self, false_readings={})
-        removed = (square for square in before.board.occupied_squares() if after.board[square] is None)
+        withdrawn = {square for turn in after.turns if turn.play and not turn.stands for square in turn.play.squares}
+        removed = {square for square in before.board.occupied_squares() if after.board[square] is None} - withdrawn
         reads = {square: SquareReading(((face_of(before.board[square]), 1.0),)) for square in removed}
         return replace(self, false_readings={**self.false_readings, **reads})
 

@@ -337,7 +337,7 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
             continue
         for lettering in find_letterings(base.evidence, squares, state.stock(), 2):
             added = zip(squares, lettering.tiles, strict=True)
-            events = [SquareCorrected(square, tile, turn.number) for square, tile in added]
+            events = [SquareCorrected(square, tile, turn.ref) for square, tile in added]
             with suppress(RulesError):  # the tile was elsewhere in the position, until a player recycled it
                 yield base.push(*events, log_prior=OVERLOOKED_TILE_LOG_PRIOR)
 
@@ -351,7 +351,7 @@ def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
     for withdrawn in _withdraw_plays(base):
         for _, play, log_prior, _ in _find_candidate_plays(withdrawn, allow_overlooked=False):
             if play != last.play and [tile.face for _, tile in play.tiles] == last_faces:
-                event = TurnCorrected(last.number, PlayMade(last.player, play))
+                event = TurnCorrected(last.ref, PlayMade(None, play))
                 log_prior = SHIFTED_PLAY_LOG_PRIOR + log_prior - _repeated_play_log_prior(withdrawn, play)
                 yield base.push(event, log_prior=log_prior)
 
@@ -364,9 +364,9 @@ def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
     """
     last = game.last_turn
     match events:
-        case (PlayWithdrawn(player), PlayMade(_, play)) if last is not None and last.kind is TurnKind.PLAY:
+        case (PlayWithdrawn(), PlayMade(_, play)) if last is not None and last.kind is TurnKind.PLAY:
             before = replace(game.state, board=game.state.board_before(last))
-            return () if check_play(before, play) else (TurnCorrected(last.number, PlayMade(player, play)),)
+            return () if check_play(before, play) else (TurnCorrected(last.ref, PlayMade(None, play)),)
     return ()
 
 

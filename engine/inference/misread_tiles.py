@@ -11,6 +11,7 @@ from engine.inference.evidence import MIN_CLEAR_PROBABILITY
 from engine.inference.history import ReadingHistory
 from engine.inference.placements import tile_from_face
 from engine.reading import EMPTY, BoardReading
+from engine.state import TurnKind
 
 _MAX_REMOVED_TILES = 3
 """Maximum number of old tiles that are removed from the record at once; with more, the board is being cleared."""
@@ -19,7 +20,7 @@ _MAX_REMOVED_TILES = 3
 def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistory) -> tuple[SquareCorrected, ...]:
     """Return corrections of recorded tiles that this reading and the combined readings in `history` contradict.
 
-    Tiles that a player has named or corrected are not changed.
+    The tiles of `find_confirmed_squares` are not changed.
     """
     confirmed = find_confirmed_squares(game)
     contradictions = history.find_contradictions(game.board)
@@ -41,9 +42,12 @@ def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistor
 
 
 def find_confirmed_squares(game: Game) -> frozenset[Square]:
-    """Return the squares whose tile a player has named or corrected."""
-    return frozenset(
+    """Return the squares whose tile a player has named or corrected, and those of plays that withstood a challenge."""
+    told = (
         event.square
         for event in game.events
         if isinstance(event, BlankNamed) or (isinstance(event, SquareCorrected) and event.told)
     )
+    targets = (turn.target for turn in game.turns if turn.kind is TurnKind.CHALLENGE and turn.target is not None)
+    challenged = (game.turns[number] for number in targets if game.turns[number].stands)
+    return frozenset((*told, *(square for turn in challenged for square, _ in turn.placements)))

@@ -11,9 +11,9 @@ from engine.state import State, Turn, TurnKind
 from engine.tiles import Tile
 
 
-def find_overlooked_turn(state: State, square: Square) -> int | None:
-    """Return the number of the last turn in which a tile on `square` may have been placed and missed, or None."""
-    return next((turn.number for turn in reversed(state.turns) if can_be_overlooked(state, turn, (square,))), None)
+def find_overlooked_turn(state: State, square: Square) -> Turn | None:
+    """Return the last turn in which a tile on `square` may have been placed and missed, or None."""
+    return next((turn for turn in reversed(state.turns) if can_be_overlooked(state, turn, (square,))), None)
 
 
 def find_hidden_ends(state: State, hidden: Collection[Square]) -> tuple[Square, ...]:

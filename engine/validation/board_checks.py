@@ -27,7 +27,6 @@ from engine.inference.placements import tile_from_face
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from engine.state import TurnKind, find_withdrawn_turn
 from engine.tiles import Tile
-from engine.validation.deferred_questions import find_provisional_squares
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 
 MIN_GRID_CONFIDENCE = 0.99
@@ -119,7 +118,9 @@ def check_first_board(proposal: Proposal) -> Iterator[Finding]:
     position = PositionEntered(tuple(tiles.items()), (0,) * player_count, to_move)
     options = [LOOK_AGAIN]
     if all(turn.kind in (TurnKind.PASS, TurnKind.EXCHANGE) for turn in game.turns):
-        removed = [TurnCorrected(0, None) for _ in game.turns]  # a position comes before all turns
+        removed = [
+            TurnCorrected(turn.ref, None) for turn in game.turns if not turn.is_implied
+        ]  # a position comes before all turns
         options.append(Option((*removed, position)))
     yield Finding(Reason.BOARD_ALREADY_FULL, (str(len(tiles)),), tuple(options), tuple(tiles), needs_picture=True)
 
@@ -140,7 +141,7 @@ def check_letters(proposal: Proposal) -> Iterator[Finding]:
     known = {
         *proposal.reading_history.find_contradictions(game.board),
         *proposal.question_history.squares,
-        *find_provisional_squares(game),
+        *proposal.question_history.open_squares,
         *find_confirmed_squares(game),
     }
     after = proposal.game_after.board  # the events may move or replace old tiles

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from engine.board import Board, Square, join_square_names, square_name
-from engine.events import Event, Passed, PlayMade, TurnCorrected
+from engine.events import Event, Passed, PlayMade, SquareCorrected
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY
 from engine.inference.overlooked_tiles import find_overlooked_turn
@@ -20,7 +20,6 @@ from engine.scoring import score_play
 from engine.state import Turn, check_play
 from engine.tiles import Tile
 from engine.validation.alternative_plays import find_end_squares, find_unlisted_words
-from engine.validation.deferred_questions import find_provisional_squares
 from engine.validation.findings import Finding, Option, Proposal, Reason
 from engine.validation.turn_checks import move_to_seat
 
@@ -54,12 +53,12 @@ def check_hidden_tile(proposal: Proposal) -> Iterator[Finding]:
     event, state = proposal.single_play, proposal.game.state
     if event is None:
         return
-    hidden = _find_missable_squares(proposal) & find_provisional_squares(proposal.game)
+    hidden = _find_missable_squares(proposal) & proposal.question_history.open_squares
     for square, tile in event.play.tiles:
         turn = find_overlooked_turn(state, square) if square in hidden else None
-        if turn is None or not state.turns[turn].play or state.turns[turn] is state.turns[-1]:
+        if turn is None or not turn.play or turn is state.last_turn:
             continue
-        moved = _MovedTiles(proposal, state.turns[turn], event, {square: tile})
+        moved = _MovedTiles(proposal, turn, event, {square: tile})
         if finding := moved.make_finding():
             yield replace(finding, reason=Reason.TILE_ADDED, values=(square_name(square),))
             return
@@ -123,12 +122,12 @@ class _MovedTiles:
         game = self.proposal.game
         if check_play(replace(game.state, board=self.board_before), self.longer_play):
             return None
-        corrected = TurnCorrected(self.last.number, PlayMade(self.last.player, self.longer_play))
+        added = tuple(SquareCorrected(square, tile, self.last.ref) for square, tile in self.tiles.items())
         rest = {square: tile for square, tile in self.event.play.tiles if square not in self.tiles}
         if not rest:
-            return (corrected,)
+            return added
         follows = replace(self.event, play=Play.from_tiles(rest))
-        return None if game.push(corrected).check_play(follows.play) else (corrected, follows)
+        return None if game.push(*added).check_play(follows.play) else (*added, follows)
 
     def make_finding(self) -> Finding | None:
         """Return the question whether the moved tiles belong to the previous play, or None if the rules forbid this."""
@@ -172,7 +171,7 @@ def _find_missable_squares(proposal: Proposal) -> frozenset[Square]:
     which a question is open.
     """
     history = proposal.reading_history
-    return find_provisional_squares(proposal.game) if history == EMPTY_HISTORY else history.find_missable_squares()
+    return proposal.question_history.open_squares if history == EMPTY_HISTORY else history.find_missable_squares()
 
 
 def _find_movable_tiles(proposal: Proposal, last: Turn, event: PlayMade) -> Iterator[_MovedTiles]:

@@ -117,8 +117,9 @@ class QuestionHistory:
     - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` in all readings so far.
     - `has_missed_press`: True if the last press of the button recorded nothing, because its question was not answered.
       `missed_seat` is the player whose button or phone it was; None for a shared one, and after a restart.
-    - `unanswered_pass`: number of the last turn if a press recorded it as a pass, because its question was not
-      answered; None for another last turn.
+    - `unanswered_pass`: number of the last entry if a press recorded it as a pass, and its question is not answered;
+      None for another last turn.
+    - `open_squares`: squares of questions that are open; later readings may correct the tiles on these squares.
     """
 
     words: frozenset[str] = frozenset()
@@ -127,6 +128,7 @@ class QuestionHistory:
     has_missed_press: bool = False
     missed_seat: int | None = None
     unanswered_pass: int | None = None
+    open_squares: frozenset[Square] = frozenset()
 
     def with_finding(self, finding: Finding) -> QuestionHistory:
         """Return a copy of the question history that also contains the question asked because of `finding`."""

@@ -24,7 +24,6 @@ from engine.inference.evidence import is_consistent
 from engine.inference.hypotheses import replace_last_play
 from engine.inference.misread_tiles import find_misread_tiles
 from engine.validation.board_checks import find_last_play_squares, make_end_option
-from engine.validation.deferred_questions import find_provisional_squares
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 from engine.validation.turn_checks import move_to_seat
 
@@ -41,13 +40,15 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
     if not withdrawn:
         return
     game, replaced = proposal.game, replace_last_play(proposal.game, proposal.events)
+    player = withdrawn[0].player
+    assert player is not None, "the inference names the player"
     answers = [proposal.events, *([replaced] if replaced else [])]
     with_play = [
         events
         for events in (proposal.events, _keep_last_play(game, proposal.events))
         if filter_plays(events) and _are_possible(game, events)
     ]
-    if proposal.seat == withdrawn[0].player:
+    if proposal.seat == player:
         answers.reverse()
     elif proposal.seat is not None:
         with_play += [move_to_seat(game, events, proposal.seat) for events in with_play]
@@ -56,7 +57,7 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
     if game.bag_count == 0:
         options = (LOOK_AGAIN, make_end_option(game), *removed)
     squares = tuple(sorted(find_last_play_squares(game)))
-    yield Finding(Reason.TILES_REMOVED, (game.players[withdrawn[0].player],), options, squares, needs_picture=True)
+    yield Finding(Reason.TILES_REMOVED, (game.players[player],), options, squares, needs_picture=True)
 
 
 def _keep_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
@@ -89,7 +90,7 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
     ):
         return
     misread = find_misread_tiles(game, reading, proposal.reading_history.with_reading(reading, game.board))
-    known = questions.squares | find_provisional_squares(game)
+    known = questions.squares | questions.open_squares
     changes = tuple(event for event in misread if event.square not in known)
     if not changes:
         return
@@ -112,7 +113,7 @@ def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
     game = proposal.game
     added = [e for e in proposal.events if isinstance(e, SquareCorrected) and game.board[e.square] is None]
     squares = tuple(event.square for event in added)
-    if squares and find_provisional_squares(game).isdisjoint(squares):
+    if squares and proposal.question_history.open_squares.isdisjoint(squares):
         yield Finding(Reason.TILE_ADDED, (join_square_names(squares),), (Option(proposal.events), LOOK_AGAIN), squares)
 
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 
-from engine.blanks import find_blank_letters
 from engine.board import (
     EMPTY_BOARD,
     Square,
@@ -18,14 +17,13 @@ from engine.board import (
     square_name,
 )
 from engine.events import (
-    BlankNamed,
     Event,
     Exchanged,
     PlayMade,
     PositionEntered,
 )
 from engine.game import Game
-from engine.lexicon import WordList, find_deciding_words
+from engine.lexicon import WordList
 from engine.plays import Play
 from engine.position import find_loose_squares
 from engine.reading import BLANK, BoardReading
@@ -87,43 +85,21 @@ def check_position(proposal: Proposal) -> Iterator[Finding]:
 def check_exchanges(proposal: Proposal) -> Iterator[Finding]:
     """Report an exchange of more tiles than the player has on the rack."""
     for game, event in proposal.iterate_events():
-        if isinstance(event, Exchanged) and event.count > game.state.rack_counts[event.player]:
-            yield Finding(Reason.TOO_MANY_EXCHANGED, (game.players[event.player], str(event.count)))
+        if isinstance(event, Exchanged) and event.count > game.state.rack_counts[player := game.find_player(event)]:
+            yield Finding(Reason.TOO_MANY_EXCHANGED, (game.players[player], str(event.count)))
 
 
 def check_rack(proposal: Proposal) -> Iterator[Finding]:
     """Ask about a play with more tiles than the player has on the rack, if the bag is empty."""
     for game, event in proposal.iterate_plays():
-        rack_count, play_count = game.state.rack_counts[event.player], len(event.play.tiles)
+        player = game.find_player(event)
+        rack_count, play_count = game.state.rack_counts[player], len(event.play.tiles)
         if game.bag_count == 0 and play_count > rack_count:
-            values = (game.players[event.player], str(rack_count), str(play_count))
+            values = (game.players[player], str(rack_count), str(play_count))
             orders = (proposal.events, *list_other_orders(proposal.game, proposal.events))
             possible = (LOOK_AGAIN, *map(Option, orders))
             options = possible if proposal.source is Source.CAMERA else ()
             yield Finding(Reason.RACK_TOO_SMALL, values, options, event.play.squares, needs_picture=True)
-
-
-def check_blank(proposal: Proposal) -> Iterator[Finding]:
-    """Ask which letter a new blank stands for (rule 6), or whether the tile is a letter that was read as a blank.
-
-    If invalid words do not count and no letter makes the words of the play valid, no letter is asked for.
-    """
-    event = proposal.single_play
-    blanks = [square for square, tile in event.play.tiles if tile.is_unnamed] if event else []
-    if event is None or not blanks:
-        return
-    square, after = blanks[0], proposal.game_after
-    words = proposal.words if proposal.game.rules.open_dictionary else None
-    letters = find_blank_letters(after.state, square, words.__contains__) if words is not None else after.tiles.letters
-    deciding_words = find_deciding_words(proposal.words)
-    if deciding_words is not None and after.find_void_words(deciding_words):
-        letters = ()  # the play is withdrawn, whatever the letter is
-    options = [Option(proposal.events)]
-    if proposal.reading is not None:
-        options += _offer_other_letters(proposal, proposal.game, proposal.reading, event.play, square)
-    options += [Option((*proposal.events, BlankNamed(square, letter))) for letter in letters]
-    if len(options) > 1:
-        yield Finding(Reason.BLANK_UNNAMED, (square_name(square),), tuple(options), (square,))
 
 
 def check_marked_blank(proposal: Proposal) -> Iterator[Finding]:

@@ -22,7 +22,6 @@ from engine.inference.alignment import align_reading
 from engine.plays import Play
 from engine.scoring import Status
 from engine.state import TurnKind
-from engine.transitions import replay_ledger
 from engine.validation.alternative_plays import MAX_ALTERNATIVES, SwapEvent, find_unlisted_words, list_other_orders
 from engine.validation.findings import LOOK_AGAIN, PRESSED_BY_MISTAKE, Finding, Option, Proposal, Reason, Source
 
@@ -32,14 +31,14 @@ def check_order(proposal: Proposal) -> Iterator[Finding]:
     game, after = proposal.game, proposal.game_after
     for event in proposal.events:
         if isinstance(event, PlayerTurn):
-            if event.player != game.to_move:
-                yield Finding(Reason.OUT_OF_TURN, (game.players[event.player], game.players[game.to_move]))
+            player = game.find_player(event)
+            if player != game.to_move:
+                yield Finding(Reason.OUT_OF_TURN, (game.players[player], game.players[game.to_move]))
             return
-    known = {turn.play for turn in game.turns if Status.OUT_OF_TURN in turn.status}
+    known = {turn.ref for turn in game.turns if Status.OUT_OF_TURN in turn.status}
     for turn in after.turns:
-        if Status.OUT_OF_TURN in turn.status and turn.play not in known:
-            state = replay_ledger(after.start_event, after.ledger[: turn.ledger_index])
-            names = after.players[turn.player], after.players[state.to_move]
+        if Status.OUT_OF_TURN in turn.status and turn.ref not in known:
+            names = after.players[turn.player], after.players[turn.due]
             yield Finding(Reason.OUT_OF_TURN, names, squares=turn.play.squares if turn.play else ())
 
 
@@ -55,11 +54,11 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     others = [event for event in proposal.events if event not in turns]
     if seat is None or seat >= len(game.players):
         return
-    if not turns or turns[-1].player == seat:
+    if not turns or (player := turns[-1].player) is None or player == seat:
         return
     if not all(isinstance(event, SquareCorrected | SwapEvent) for event in others):
         return  # the question about these events comes first
-    values = (game.players[seat], game.players[turns[-1].player])
+    values = (game.players[seat], game.players[player])
     orders = (proposal.events, *list_other_orders(game, proposal.events))
     options = [Option(events) for order in orders for events in (order, move_to_seat(game, order, seat))]
     if proposal.source is Source.HAND:
@@ -87,9 +86,9 @@ def _replace_unanswered_pass(proposal: Proposal) -> tuple[Event, ...]:
     last = game.last_turn
     if event is None or last is None or last.kind is not TurnKind.PASS or last.player != proposal.seat:
         return ()
-    if last.number != proposal.question_history.unanswered_pass:
+    if last.ref.entry != proposal.question_history.unanswered_pass:
         return ()
-    return (TurnCorrected(last.number, PlayMade(last.player, event.play)),)
+    return (TurnCorrected(last.ref, PlayMade(None, event.play)),)
 
 
 def move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event, ...]:
@@ -156,12 +155,12 @@ def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
     The play was found at the second press. Either the same player has pressed twice, or the first press ended the play
     and the second press ended a pass of the next player.
     """
-    event, after = proposal.single_play, proposal.game_after
+    event, game, after = proposal.single_play, proposal.game, proposal.game_after
     if not proposal.question_history.has_missed_press or proposal.seat is not None:
         return
     if event is None or len(proposal.events) > 1:
         return
-    values = (after.players[event.player], after.players[after.to_move])
+    values = (after.players[game.find_player(event)], after.players[after.to_move])
     options = (Option(proposal.events), Option((*proposal.events, Passed(after.to_move))))
     yield Finding(Reason.PRESS_MISSED, values, options)
 
@@ -174,7 +173,7 @@ def check_early_tiles(proposal: Proposal) -> Iterator[Finding]:
     """
     event, game, history = proposal.single_play, proposal.game, proposal.question_history
     early_seat, seat = history.missed_seat, proposal.seat
-    if event is None or seat != event.player or early_seat in (None, seat):
+    if event is None or seat is None or seat != event.player or early_seat is None or early_seat == seat:
         return
     for first, second in _split_early_tiles(proposal):
         before = move_to_seat(game, (first,), early_seat)
@@ -212,8 +211,8 @@ def check_unanswered_pass(proposal: Proposal) -> Iterator[Finding]:
     event, game, last = proposal.single_play, proposal.game, proposal.game.last_turn
     if event is None or last is None or proposal.seat is not None:
         return
-    if last.kind is TurnKind.PASS and last.number == proposal.question_history.unanswered_pass:
-        yield Finding(Reason.PASS_UNANSWERED, (game.players[last.player], game.players[event.player]))
+    if last.kind is TurnKind.PASS and last.ref.entry == proposal.question_history.unanswered_pass:
+        yield Finding(Reason.PASS_UNANSWERED, (game.players[last.player], game.players[game.find_player(event)]))
 
 
 def check_withdrawn_play(proposal: Proposal) -> Iterator[Finding]:
@@ -222,7 +221,7 @@ def check_withdrawn_play(proposal: Proposal) -> Iterator[Finding]:
     The players may have withdrawn it only because of the error that they correct now.
     """
     game, after = proposal.game, proposal.game_after
-    corrected = {event.turn for event in proposal.events if isinstance(event, TurnCorrected)}
-    for turn in after.turns[: len(game.turns)]:
-        if turn.number in corrected and turn.play and not turn.stands and turn.play != game.turns[turn.number].play:
+    for turn in after.turns:
+        before = game.find_turn(turn.ref)
+        if before is not None and turn.play and not turn.stands and turn.play != before.play:
             yield Finding(Reason.STILL_WITHDRAWN, (after.players[turn.player],))

@@ -34,7 +34,6 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     turn_checks.check_early_tiles,
     turn_checks.check_unanswered_pass,
     play_checks.check_rack,
-    play_checks.check_blank,
     play_checks.check_marked_blank,
     play_checks.check_words,
     play_checks.check_word_ends,
@@ -49,7 +48,6 @@ _HAND_CHECKS: tuple[Check, ...] = (
     turn_checks.check_order,
     turn_checks.check_seat,
     play_checks.check_rack,
-    play_checks.check_blank,
 )
 
 _IMPORT_CHECKS: tuple[Check, ...] = (

@@ -77,7 +77,7 @@ def test_the_score_is_the_same_on_the_transposed_board(seed: int, tile_set: str)
 def test_the_fold_of_the_events_is_the_state(seed: int, players: int, challenge: ChallengeRule) -> None:
     rules = replace(STANDARD_RULES, challenge=challenge, challenge_points=5)
     game = events_at_random(random.Random(seed), new_game(rules, players), 12)
-    again = Game.from_events(loads(dumps(event)) for event in game.events)
+    again = Game.begin(game.start_event).push(*(loads(dumps(event)) for event in game.events))
     assert again == game and again.state == game.state
     assert sum(game.totals) == sum(turn.score for turn in game.turns)
     for player in range(players):
@@ -107,7 +107,7 @@ def test_a_corrected_game_is_the_game_played_right(seed: int, turns: int) -> Non
     wrong = rng.choice(plays)
     square, tile = rng.choice(wrong.play.tiles)
     misread = Play(tuple((s, Tile("E") if s == square else t) for s, t in wrong.play.tiles))
-    game = Game.from_events(replace(e, play=misread) if e is wrong else e for e in right.events)
+    game = new_game().push(*(replace(e, play=misread) if e is wrong else e for e in right.events))
     assert game.push(SquareCorrected(square, tile)).state == right.state
 
 
@@ -192,7 +192,7 @@ def test_a_rearranged_word_is_inferred(seed: int) -> None:
 def without_blanks(game: Game) -> Game:
     """The game up to its first blank."""
     while game.board and any(tile and tile.is_blank for tile in game.board.squares):
-        game = Game.from_events(game.events[:-1])
+        game = Game.begin(game.start_event).push(*game.events[:-1])
     return game if game.board else game.push(PlayMade(0, Play.from_tiles({112: Tile("A"), 113: Tile("T")})))
 
 
@@ -237,7 +237,7 @@ def test_a_play_taken_back_is_inferred_alone_and_with_the_next_play(seed: int, t
     game = random_game(rng, turns)
     if not game.turns:
         return
-    before = Game.from_events(game.events[:-1])
+    before = Game.begin(game.start_event).push(*game.events[:-1])
     found = infer_play(game, seen(before.board))
     assert found.best.game.board == before.board and found.best.game.totals == before.totals
     back = game.push(*found.events)

@@ -29,18 +29,13 @@ def test_play_of_all_tiles_of_a_rack_has_no_defects() -> None:
 
 
 def test_all_players_draw_for_first_play() -> None:
-    assert Game.from_events([GameStarted(("Anna", "Ben"), draw=True)]).drawing == (0, 1)
+    assert Game.begin(GameStarted(("Anna", "Ben"), draw=True)).drawing == (0, 1)
 
 
 @pytest.mark.parametrize("drawn", [("A", "Ä"), ("", "")])
 def test_draw_without_a_tile_of_the_set_is_refused(drawn: tuple[str, ...]) -> None:
     with pytest.raises(RulesError, match="cannot be drawn"):
         find_first_players(drawn, load_tile_set("en"))
-
-
-def test_first_event_starts_the_game() -> None:
-    with pytest.raises(RulesError, match="must be GameStarted"):
-        Game.from_events([Passed(0)])
 
 
 def test_withdrawn_play_is_found_until_the_next_turn() -> None:

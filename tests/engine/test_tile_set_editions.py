@@ -44,7 +44,7 @@ def test_tile_sets_of_a_language_have_different_names() -> None:
 
 @pytest.mark.parametrize("name", playable_tile_set_names())
 def test_tile_set_plays_a_game_that_survives_gcg(name: str) -> None:
-    game = random_game(random.Random(name), 14, Game.from_events([GameStarted(("Anna", "Ben"), tile_set=name)]))
+    game = random_game(random.Random(name), 14, Game.begin(GameStarted(("Anna", "Ben"), tile_set=name)))
     assert len(game.turns) > 8
     imported = build_game(parse_gcg(format_gcg(build_record(game))))
     assert (imported.tiles, imported.totals, imported.board) == (game.tiles, game.totals, game.board)
@@ -72,7 +72,7 @@ def test_right_to_left_tile_set_is_entered_by_hand(name: str) -> None:
 
 
 def test_blank_of_a_script_without_lower_case_is_marked() -> None:
-    game = Game.from_events([GameStarted(("Dana", "Noam"), tile_set="he")])
+    game = Game.begin(GameStarted(("Dana", "Noam"), tile_set="he"))
     game = game.push(PlayMade(0, Play.from_gcg(game.board, "8G", "של*ום", game.tiles)))
     assert [turn.score for turn in game.turns] == [2 * (2 + 0 + 1 + 2)]
     assert ">Dana: ?ומש 8G ש[ל*]ומ +10 10" in format_gcg(build_record(game))

@@ -10,9 +10,12 @@ import numpy as np
 
 from device.demo.demo_table import load_demo_games
 from device.storage.archive import export_zip
-from device.storage.store import GameStore
-from engine.events import PositionEntered
+from device.storage.game_log import GameLog, write_ledger
+from device.storage.store import EventBody, GameStore
+from engine.events import Act, Edit, GameStarted, PositionEntered
 from engine.gcg import build_game
+from engine.ledger import Entry, Ledger, Note
+from engine.ledger_data import write_entry
 from engine.tiles import Tile
 
 Members = dict[str, bytes]
@@ -20,6 +23,22 @@ Members = dict[str, bytes]
 GAME = build_game(load_demo_games()["three-of-us"])
 POSITION = PositionEntered(((112, Tile("A")), (113, Tile.unnamed())), (120, 98, 55), 1)
 """Position of a game with the players of `GAME`."""
+
+
+def write_acts(started: GameStarted, *acts: Act | Edit | Note) -> list[EventBody]:
+    """Return the stored data of a game with an entry for each act."""
+    entries = (Entry(number, number, ((act,),)) for number, act in enumerate(acts, 1))
+    return write_ledger(Ledger(started, tuple(entries)))
+
+
+def write_act(act: Act | Edit | Note, group: int = 1) -> EventBody:
+    """Return the stored data of an entry with an act."""
+    return write_entry(Entry(1, group, ((act,),)))
+
+
+def record_acts(log: GameLog, *acts: Act | Edit) -> str:
+    """Record one command in a log, with an entry for each act; return the error of the store."""
+    return log.append(log.ledger.record([((act,),) for act in acts]))
 
 
 def make_jpeg(side: int = 40) -> bytes:

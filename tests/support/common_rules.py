@@ -379,7 +379,7 @@ class CommonRules:
         cheap, dear = letters[: game.state.rack_counts[0]], letters[game.state.rack_counts[0] :]
         game = game.push(GameEnded(), RackRevealed(0, tuple(cheap)), RackRevealed(1, tuple(dear)))
         last = next(turn for turn in reversed(game.turns) if turn.kind is TurnKind.PLAY and turn.player == 1)
-        level = game.push(ScoreCorrected(last.number, last.score + game.totals[0] - game.totals[1]))
+        level = game.push(ScoreCorrected(last.ref, last.score + game.totals[0] - game.totals[1]))
         assert level.outcome is not None and level.totals[0] == level.totals[1]
         assert level.outcome.totals_before_unplayed[1] > level.outcome.totals_before_unplayed[0]
         assert level.outcome.winners == (1,)

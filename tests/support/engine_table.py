@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.board import Board, parse_square
-from engine.events import PlayMade, QuestionDeferred
+from engine.events import PlayMade, Ref
 from engine.game import Game
+from engine.ledger import Alternative, Doubt, Entry, Ledger, find_disputed_squares
 from engine.plays import Play
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import STANDARD_RULES, Rules
 from engine.scoring import Status
 from engine.tiles import Tile
-from engine.validation.deferred_questions import defer_question
 
 NAMES = ("Anna", "Ben", "Cleo", "Dan")
 
@@ -70,13 +70,44 @@ def seen(board: Board, doubts: Mapping[str, Mapping[str, float]] | None = None) 
     return BoardReading(tuple(squares))
 
 
-def defer(game: Game, *others: str, doubts: dict[str, dict[str, float]] | None = None) -> Game:
-    """Return the game after the last play became provisional, with the plays `others` as the other answers."""
-    last, before = game.events[-1], Game.from_events(game.events[:-1])
-    assert isinstance(last, PlayMade)
-    answers = ((last,), *((PlayMade(last.player, written(before, other)),) for other in others))
-    texts = tuple(map(str, range(len(answers))))
-    question = QuestionDeferred(0, "Which word?", texts, answers, 1)
-    for event in defer_question(game, question, seen(game.board, doubts)):
-        game = game.push(event)
-    return game
+def act_ref(number: int) -> Ref:
+    """Return the identity of an act, from 0, that was pushed to a new game."""
+    return Ref(1, number)
+
+
+def as_ledger(game: Game) -> Ledger:
+    """Return the ledger of a game whose events one command has recorded, with the same identities."""
+    entries = (Entry(1, 1, (game.events,)),) if game.events else ()
+    return Ledger(game.start_event, entries)
+
+
+def new_ledger(rules: Rules = STANDARD_RULES, players: int = 2) -> Ledger:
+    return Ledger(new_game(rules, players).start_event)
+
+
+def record(ledger: Ledger, *plays: str) -> Ledger:
+    """Return the ledger after these plays, each recorded by a command of its own."""
+    for notation in plays:
+        ledger = ledger.record([((PlayMade(None, written(ledger.game, notation)),),)])
+    return ledger
+
+
+def record_one_of(ledger: Ledger, *plays: str, doubts: Mapping[str, Mapping[str, float]] | None = None) -> Ledger:
+    """Return the ledger after a play that is in doubt: the first of `plays` counts.
+
+    `doubts` are the candidates for squares in the reading of which the play was recorded.
+    """
+    answers = tuple((PlayMade(None, written(ledger.game, notation)),) for notation in plays)
+    return ask(ledger, *answers, reading=seen(play(ledger.game, plays[0]).board, doubts))
+
+
+def ask(ledger: Ledger, *answers: Alternative, reading: BoardReading | None = None) -> Ledger:
+    """Return the ledger after an entry with an open question, which `reading` has led to; the first answer counts."""
+    asked = ledger.record([answers], doubt=Doubt("which-tile"))
+    if reading is None:
+        return asked
+    squares = find_disputed_squares(ledger.game, asked.entries[-1])
+    reads = [reading.squares[square] for square in squares]
+    confidence = min((read.confidence for read in reads), default=1.0)
+    doubt = Doubt("which-tile", squares=squares, seen=tuple(read.symbol for read in reads), confidence=confidence)
+    return ledger.record([answers], doubt=doubt)

@@ -53,12 +53,12 @@ def load_game(file: Path) -> RecordedGame | None:
     if record.problems or not record.entries:
         return None
     final = build_game(record)
-    game = Game.from_events(final.events[:1])
+    game = Game.begin(final.start_event)
     states = [game]
-    for event in final.events[1:]:
+    for event in final.events:
         game = game.push(event)
         states.append(game)
-    return RecordedGame(f"{file.parent.name}/{file.name}", tuple(states), final.events[1:])
+    return RecordedGame(f"{file.parent.name}/{file.name}", tuple(states), final.events)
 
 
 @dataclass(frozen=True)

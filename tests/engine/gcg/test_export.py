@@ -33,7 +33,7 @@ from engine.plays import Play
 from engine.rules import ChallengeRule, FinishLineLevel, Rules, rules_preset
 from engine.state import TurnKind
 from engine.tiles import Tile
-from tests.support.engine_table import new_game, play
+from tests.support.engine_table import act_ref, new_game, play
 from tests.support.play_at_random import drawn_out, play_of, random_game
 
 FIVE_TURNS = [("8F", "HORN"), ("H6", "FA.M"), ("10F", "PASTE"), ("9H", ".OB"), ("11E", "BIT")]
@@ -190,8 +190,11 @@ def test_unplayed_letters_as_the_sheets_have_them() -> None:
 
 
 def test_a_correction_is_written_as_the_players_count() -> None:
-    assert lines(five_turns(ScoreCorrected(4, 17))) == ["#note by the rules +16"]
-    assert format_gcg(build_record(five_turns(ScoreCorrected(4, 17)))).splitlines()[-2] == ">Anna: BIT 11E BIT +17 56"
+    assert lines(five_turns(ScoreCorrected(act_ref(4), 17))) == ["#note by the rules +16"]
+    assert (
+        format_gcg(build_record(five_turns(ScoreCorrected(act_ref(4), 17)))).splitlines()[-2]
+        == ">Anna: BIT 11E BIT +17 56"
+    )
 
 
 def test_scores_that_players_entered_do_not_change_the_layout() -> None:
@@ -199,7 +202,9 @@ def test_scores_that_players_entered_do_not_change_the_layout() -> None:
     plays = "8F HORN", "F8 .ARMONY", "13F .ET"
     game = play(new_game(), *plays)
     other = play(Game.start(game.players, layout="exchanged"), *plays)
-    one, both = (game.push(*(ScoreCorrected(n, other.turns[n].score) for n in numbers)) for numbers in ([2], [1, 2]))
+    one, both = (
+        game.push(*(ScoreCorrected(act_ref(n), other.turns[n].score) for n in numbers)) for numbers in ([2], [1, 2])
+    )
     assert "#board-layout" not in format_gcg(build_record(one))
     text = format_gcg(build_record(both))
     assert "#board-layout CrosswordGame\n" in text and build_game(parse_gcg(text)).layout.name == "standard"
@@ -308,19 +313,19 @@ def test_points_that_the_challenger_paid_are_read_back() -> None:
     assert lines(game) == [">Ben:  (challenge) -5 20"]
     again = build_game(parse_gcg(format_gcg(build_record(game))))
     assert (again.totals, again.rules.challenger_pays) == (game.totals, True)
-    assert again.events[-1] == Challenged(1, upheld=False)
+    assert again.events[-1] == Challenged(1, upheld=False, of=again.turns[4].ref)
 
 
 def test_gap_that_a_correction_left_in_a_play_is_not_written() -> None:
     game = five_turns(SquareCorrected(parse_square("G8"), None))
     with pytest.raises(RulesError, match="GCG cannot describe the gap in 8F H"):
         build_record(game)
-    assert build_record(game.push(SquareCorrected(parse_square("G8"), Tile("O"), 0))).entries
+    assert build_record(game.push(SquareCorrected(parse_square("G8"), Tile("O"), act_ref(0)))).entries
 
 
 def test_play_on_squares_that_have_tiles_after_a_correction_is_not_written() -> None:
     game = five_turns(PlayWithdrawn(0), Passed(1))
     game = game.push(PlayMade(0, Play.from_tiles({parse_square("G11"): Tile("O")})))
-    game = game.push(TurnCorrected(5, Passed(0)))  # the withdrawn BIT stays on the board
+    game = game.push(TurnCorrected(act_ref(5), Passed(0)))  # the withdrawn BIT stays on the board
     with pytest.raises(RulesError, match=r"GCG cannot describe that .* covers other tiles"):
         build_record(game)

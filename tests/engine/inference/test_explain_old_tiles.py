@@ -151,7 +151,7 @@ def test_a_record_that_is_wrong_from_the_beginning_is_doubted_in_the_end() -> No
     assert found.best.text != "this does not look like the board of this game"
 
 
-def test_false_tile_of_a_play_that_was_challenged_in_vain_is_not_corrected() -> None:
+def test_tile_of_a_play_that_was_challenged_in_vain_is_not_corrected() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
     without = board_after(game, "10F PASTE")
     game = play(play(game, "8F ....S").push(Challenged(1, upheld=False)), "10F PASTE")

@@ -8,7 +8,7 @@ import pytest
 
 from engine.blanks import find_invalid_words
 from engine.descriptions import describe_turn
-from engine.events import Challenged, Passed, PlayWithdrawn, from_json, to_json
+from engine.events import Challenged, Passed, PlayWithdrawn, read_start, to_json
 from engine.game import Game
 from engine.lexicon import Lexicon
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
@@ -49,8 +49,8 @@ def test_challenger_pays_is_written_only_if_chosen() -> None:
     chosen = Rules(challenge=ChallengeRule.POINTS, challenge_points=5, challenger_pays=True)
     assert Rules.from_json(chosen.to_json()) == chosen
     assert "challenger_pays" not in STANDARD_RULES.to_json()
-    started = {"v": 1, "kind": "started", "players": ["Anna", "Ben"], "rules": {"challenge": "points"}}
-    assert to_json(from_json(started))["rules"] == {"challenge": "points"}
+    started = {"v": 2, "kind": "started", "players": ["Anna", "Ben"], "rules": {"challenge": "points"}}
+    assert to_json(read_start(started))["rules"] == {"challenge": "points"}
 
 
 def test_void_takes_back_a_play_with_a_word_that_is_not_in_the_agreed_list() -> None:

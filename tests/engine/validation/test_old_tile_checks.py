@@ -10,7 +10,6 @@ from engine.events import (
     Passed,
     PlayMade,
     PlayWithdrawn,
-    QuestionDeferred,
     SquareCorrected,
     TurnCorrected,
 )
@@ -21,7 +20,7 @@ from engine.reading import BoardReading
 from engine.tiles import Tile
 from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source
 from engine.validation.old_tile_checks import check_added_tiles, check_old_tiles, check_removed_tiles
-from tests.support.engine_table import new_game, play, seen, written
+from tests.support.engine_table import act_ref, new_game, play, seen, written
 
 WORDS = frozenset({"HORN", "FARM", "PASTE", "JOHN", "JOT", "SHORN", "OHM"})
 H8 = parse_square("H8")
@@ -48,7 +47,7 @@ def test_removed_play_with_a_new_one_may_have_been_replaced_by_its_player() -> N
     nest = written(game, "I8 .EST")
     events = (PlayWithdrawn(1), PlayMade(0, nest))
     found = next(check_removed_tiles(Proposal(game, events, Source.CAMERA, seen(game.board))))
-    replaced, lifted = (TurnCorrected(1, PlayMade(1, nest)),), (PlayMade(0, nest),)
+    replaced, lifted = (TurnCorrected(act_ref(1), PlayMade(None, nest)),), (PlayMade(0, nest),)
     assert found.options == (Option(events), Option(replaced), Option(lifted), LOOK_AGAIN)
 
 
@@ -62,7 +61,7 @@ def test_removed_play_with_a_new_one_on_its_squares_was_not_only_lifted() -> Non
 def test_removed_play_was_replaced_by_the_player_whose_button_ended_the_turn() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M")
     nest = written(game, "I8 .EST")
-    events, replaced = (PlayWithdrawn(1), PlayMade(0, nest)), (TurnCorrected(1, PlayMade(1, nest)),)
+    events, replaced = (PlayWithdrawn(1), PlayMade(0, nest)), (TurnCorrected(act_ref(1), PlayMade(None, nest)),)
     for seat, order in ((0, [events, replaced]), (1, [replaced, events])):
         found = next(check_removed_tiles(Proposal(game, events, Source.CAMERA, seen(game.board), seat=seat)))
         assert [option.events for option in found.options[:2]] == order
@@ -130,11 +129,11 @@ def test_board_as_recorded_has_no_old_tile_in_question() -> None:
 def test_tile_added_to_an_earlier_play_is_asked_about_unless_its_question_is_open() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M")
     square = parse_square("E8")
-    events = (SquareCorrected(square, Tile("S"), 0), PlayMade(0, written(game, "10F PASTE")))
+    events = (SquareCorrected(square, Tile("S"), act_ref(0)), PlayMade(0, written(game, "10F PASTE")))
     proposal = Proposal(game, events, Source.CAMERA, seen(game.board))
     assert next(check_added_tiles(proposal)).options == (Option(events), LOOK_AGAIN)
-    asked = QuestionDeferred(1, "a tile on E8?", ("yes", "no"), ((), ()), 0, squares=(square,))
-    assert not list(check_added_tiles(replace(proposal, game=game.push(asked))))
+    asked = QuestionHistory(open_squares=frozenset({square}))
+    assert not list(check_added_tiles(replace(proposal, question_history=asked)))
 
 
 def test_play_without_a_missed_tile_is_no_question() -> None:

@@ -8,15 +8,13 @@ from dataclasses import replace
 import pytest
 
 from engine.board import parse_square
-from engine.events import BlankNamed, Exchanged, Passed, PlayMade, PositionEntered, TurnCorrected
+from engine.events import Exchanged, Passed, PlayMade, PositionEntered, TurnCorrected
 from engine.game import Game
-from engine.plays import Play
-from engine.rules import STANDARD_RULES, ChallengeRule
+from engine.rules import STANDARD_RULES
 from engine.tiles import Tile
 from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source, validate_turn
 from engine.validation.alternative_plays import list_other_orders
 from engine.validation.play_checks import (
-    check_blank,
     check_closed_letters,
     check_exchanges,
     check_marked_blank,
@@ -26,7 +24,7 @@ from engine.validation.play_checks import (
     check_word_ends,
     check_words,
 )
-from tests.support.engine_table import new_game, play, seen, written
+from tests.support.engine_table import act_ref, new_game, play, seen, written
 
 WORDS = frozenset({"HORN", "SHORN", "HORNS", "TORN", "FARM"})
 CLOSED_RULES = replace(STANDARD_RULES, open_dictionary=False)
@@ -84,7 +82,7 @@ def test_word_of_four_blanks_is_noted() -> None:
 
 def test_correction_notes_the_play_that_it_leaves_alone() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M")
-    found = list(check_record(Proposal(game, (TurnCorrected(0, None),), Source.HAND)))
+    found = list(check_record(Proposal(game, (TurnCorrected(act_ref(0), None),), Source.HAND)))
     assert Reason.GAP in {finding.reason for finding in found}
 
 
@@ -132,32 +130,6 @@ def test_play_of_all_tiles_that_are_left_is_no_question() -> None:
     game = play(new_game(), "8F HORN")
     game = replace(game, state=replace(game.state, bag_count=0, rack_counts=(3, 3)))
     assert not list(check_rack(propose("H6 FA.M", game=game)))
-
-
-def play_blank(candidates: Mapping[str, float] | None = None) -> Proposal:
-    game = new_game()
-    tiles = {**dict(written(game, "8F HORN").tiles), parse_square("F8"): Tile.unnamed()}
-    event = PlayMade(0, Play.from_tiles(tiles))
-    reading = seen(event.play.apply_to(game.board), {"F8": candidates} if candidates else None)
-    return Proposal(game, (event,), Source.CAMERA, reading, words=WORDS)
-
-
-def test_letter_of_a_blank_is_asked_when_it_is_played() -> None:
-    found = next(check_blank(play_blank()))
-    assert found.reason is Reason.BLANK_UNNAMED and found.values == ("F8",)
-    named = [option.events[-1] for option in found.options[1:]]
-    assert named == [BlankNamed(parse_square("F8"), letter) for letter in "HT"]
-
-
-def test_letter_is_not_asked_if_none_makes_a_play_count() -> None:
-    rules = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
-    assert not list(check_blank(propose("8F HR?N", game=new_game(rules))))
-    assert len(next(check_blank(propose("8F H?RN", game=new_game(rules)))).options) == 2, "O makes it HORN"
-
-
-def test_blank_may_be_a_tile_whose_letter_was_not_seen() -> None:
-    found = next(check_blank(play_blank({"?": 0.97, "H": 0.02})))
-    assert found.options[1] == Option((PlayMade(0, written(new_game(), "8F HORN")),))
 
 
 def test_letter_that_may_be_written_on_a_blank_is_asked_about() -> None:
@@ -230,7 +202,7 @@ def test_empty_word_end_is_no_question() -> None:
 
 
 def test_import_never_asks() -> None:
-    proposal = replace(play_blank(), source=Source.IMPORT, reading=None)
+    proposal = replace(propose("8F H?RN"), source=Source.IMPORT, reading=None)
     verdict = validate_turn(proposal)
     assert verdict.question is None and verdict.events == proposal.events
     assert [finding.reason for finding in verdict.notices] == [Reason.BLANK_UNNAMED]

@@ -1,98 +1,121 @@
-"""Readings that settle a deferred question, and readings that do not."""
+"""Readings that settle an open question, and readings that do not."""
 
 from __future__ import annotations
 
+import pytest
+
 from engine.board import parse_square
-from engine.events import BlankNamed, PlayMade, PlayWithdrawn, QuestionDeferred, TurnCorrected
+from engine.events import BlankNamed, PlayMade, PlayWithdrawn, SquareCorrected
+from engine.ledger import Doubt, Judge, Ledger, find_open_entries
 from engine.reading import BoardReading
 from engine.tiles import Tile
-from engine.validation.deferred_questions import defer_question, find_deferred_questions
-from engine.validation.late_answers import answer_deferred_question
+from engine.validation import settlement
 from engine.validation.settlement import settle_questions
-from tests.support.engine_table import defer, new_game, play, seen, written
-
-
-def read_board(*notations: str) -> BoardReading:
-    """Return a clear reading of the board after these plays."""
-    return seen(play(new_game(), *notations).board)
-
+from tests.support.engine_table import ask, new_game, new_ledger, play, record, record_one_of, seen, with_plays, written
 
 MISREAD = {"G8": {"A": 0.97, "O": 0.02}}
 
 
+def read_board(*notations: str) -> BoardReading:
+    """Return a clear reading of the board after these plays."""
+    return seen(with_plays(*notations).board)
+
+
+def doubt_first(word: str, other: str, doubts: dict[str, dict[str, float]] | None = None) -> Ledger:
+    """Return a ledger whose first play is `word` at 8F, or `other`."""
+    return record_one_of(new_ledger(), f"8F {word}", f"8F {other}", doubts=doubts)
+
+
+def read_word(ledger: Ledger, reading: BoardReading) -> tuple[str | None, bool]:
+    """Return the first word after a reading, and whether its question is still open."""
+    after = settle_questions(ledger, reading)
+    return after.game.turns[0].word, bool(find_open_entries(after))
+
+
 def test_reading_of_another_letter_settles_the_question() -> None:
-    game = defer(play(new_game(), "8F HARN"), "8F HORN", doubts=MISREAD)
-    game = settle_questions(game, read_board("8F HORN", "H6 FA.M"))
-    assert game.turns[0].word == "HORN" and not find_deferred_questions(game)
+    ledger = doubt_first("HARN", "HORN", MISREAD)
+    assert read_word(ledger, read_board("8F HORN", "H6 FA.M")) == ("HORN", False)
+    assert settle_questions(ledger, read_board("8F HORN")).answers[1].by is Judge.PICTURE
 
 
 def test_reading_settles_a_question_that_was_not_about_a_reading() -> None:
-    game = play(new_game(), "8F HARN")
-    answers = (game.events[-1],), (PlayMade(0, written(new_game(), "8F HORN")),)
-    question = QuestionDeferred(0, "Which word?", ("0", "1"), answers, 1)
-    game = settle_questions(game.push(*defer_question(game, question, None)), read_board("8F HORN"))
-    assert game.turns[0].word == "HORN" and not find_deferred_questions(game)
+    answers = ((PlayMade(None, written(new_game(), f"8F {word}")),) for word in ("HARN", "HORN"))
+    assert read_word(ask(new_ledger(), *answers), read_board("8F HORN")) == ("HORN", False)
 
 
 def test_same_error_again_settles_nothing() -> None:
-    game = defer(play(new_game(), "8F HARN"), "8F HORN", doubts=MISREAD)
-    assert settle_questions(game, seen(play(new_game(), "8F HARN", "H6 FA.M").board, MISREAD)) == game
+    ledger = doubt_first("HARN", "HORN", MISREAD)
+    assert settle_questions(ledger, seen(with_plays("8F HARN", "H6 FA.M").board, MISREAD)) == ledger
 
 
 def test_clear_reading_confirms_a_doubtful_letter() -> None:
-    game = defer(play(new_game(), "8F HARN"), "8F HORN", doubts={"G8": {"A": 0.6, "O": 0.4}})
-    game = settle_questions(game, read_board("8F HARN"))
-    assert game.turns[0].word == "HARN" and not find_deferred_questions(game)
+    ledger = doubt_first("HARN", "HORN", {"G8": {"A": 0.6, "O": 0.4}})
+    assert read_word(ledger, read_board("8F HARN")) == ("HARN", False)
 
 
 def test_hand_over_the_tile_settles_nothing() -> None:
-    game = defer(play(new_game(), "8F HARN"), "8F HORN", doubts=MISREAD)
-    assert settle_questions(game, seen(play(new_game(), "8F HORN").board, {"G8": {"#": 0.95, "O": 0.05}})) == game
+    ledger = doubt_first("HARN", "HORN", MISREAD)
+    assert settle_questions(ledger, seen(with_plays("8F HORN").board, {"G8": {"#": 0.95, "O": 0.05}})) == ledger
 
 
 def test_empty_square_under_a_hand_settles_the_question() -> None:
-    game = defer(play(new_game(), "8F HORE"), "8F HOR", doubts={"I8": {"#": 0.99, "E": 0.01}})
-    game = settle_questions(game, read_board("8F HOR"))
-    assert game.turns[0].word == "HOR" and not find_deferred_questions(game)
+    ledger = doubt_first("HORE", "HOR", {"I8": {"#": 0.99, "E": 0.01}})
+    assert read_word(ledger, read_board("8F HOR")) == ("HOR", False)
 
 
 def test_tile_that_fits_no_answer_is_no_tile_of_the_next_play() -> None:
-    game = defer(play(new_game(), "8F HORE"), "8F HOR", doubts={"I8": {"#": 0.95, "E": 0.05}})
-    assert settle_questions(game, read_board("8F HORN")) == game
+    ledger = doubt_first("HORE", "HOR", {"I8": {"#": 0.95, "E": 0.05}})
+    assert settle_questions(ledger, read_board("8F HORN")) == ledger
 
 
 def test_plays_that_look_alike_are_not_settled_by_a_reading() -> None:
-    game = play(new_game(), "8F HORN")
-    first = PlayMade(0, written(new_game(), "8F HORN"))
-    other = PlayMade(1, written(new_game(), "8F HORN"))
-    question = QuestionDeferred(0, "Whose turn was it?", ("Anna", "Ben"), ((first,), (other,)), 1)
-    for event in defer_question(game, question, seen(game.board)):
-        game = game.push(event)
-    assert settle_questions(game, read_board("8F HORN", "H6 FA.M")) == game
+    horn = written(new_game(), "8F HORN")
+    ledger = ask(new_ledger(), (PlayMade(0, horn),), (PlayMade(1, horn),), reading=read_board("8F HORN"))
+    assert settle_questions(ledger, read_board("8F HORN", "H6 FA.M")) == ledger
 
 
 def test_named_blank_closes_the_question_for_its_letter() -> None:
-    game = new_game()
-    event = PlayMade(0, written(game, "8F HORN").from_tiles({parse_square("F8"): Tile.unnamed()}))
-    game = game.push(event)
-    named = BlankNamed(parse_square("F8"), "H")
-    question = QuestionDeferred(0, "Which letter?", ("blank", "H"), ((event,), (event, named)), 1)
-    for deferred in defer_question(game, question, None):
-        game = game.push(deferred)
-    assert settle_questions(game, seen(game.board)) == game
-    assert not find_deferred_questions(settle_questions(game.push(named), seen(game.board)))
+    square = parse_square("F8")
+    event = PlayMade(None, written(new_game(), "8F HORN").with_tile(square, Tile.unnamed()))
+    named = BlankNamed(square, "H")
+    ledger = ask(new_ledger(), (event,), (event, named))
+    assert settle_questions(ledger, seen(ledger.game.board)) == ledger
+    ledger = ledger.record([((named,),)])
+    assert not find_open_entries(settle_questions(ledger, seen(ledger.game.board)))
+
+
+def test_clear_reading_confirms_a_play_with_a_doubtful_letter() -> None:
+    harn = PlayMade(None, written(new_game(), "8F HARN"))
+    doubt = Doubt("asked-letter-unsure", squares=(parse_square("G8"),))
+    ledger = new_ledger().record([[(harn,)]], doubt=doubt)
+    assert settle_questions(ledger, seen(ledger.game.board, {"G8": {"A": 0.6}})) == ledger
+    assert not find_open_entries(settle_questions(ledger, seen(ledger.game.board)))
+
+
+def test_reading_settles_only_the_newest_questions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settlement, "MAX_SETTLED_QUESTIONS", 1)
+    ledger = record_one_of(doubt_first("HARN", "HORN", MISREAD), "H6 FO.M", "H6 FA.M")
+    after = settle_questions(ledger, read_board("8F HORN", "H6 FA.M"))
+    assert [turn.word for turn in after.game.turns] == ["HARN", "FA.M"]
+    assert [entry.number for entry in find_open_entries(after)] == [1]
+
+
+def test_answers_of_one_reading_are_undone_together() -> None:
+    ledger = record_one_of(doubt_first("HARN", "HORN", MISREAD), "H6 FO.M", "H6 FA.M")
+    after = settle_questions(ledger, read_board("8F HORN", "H6 FA.M"))
+    assert [turn.word for turn in after.game.turns] == ["HORN", "FA.M"]
+    assert after.undo().game.turns == ledger.game.turns
 
 
 def test_reading_that_removes_a_turn_keeps_a_later_question_about_the_turns_after_it() -> None:
-    game = play(new_game(), "8F HORN", "H6 FA.M").push(PlayWithdrawn(1))
-    removed = QuestionDeferred(0, "Taken back?", ("yes", "no"), ((PlayWithdrawn(1),), ()), 1)
-    game = play(game.push(*defer_question(game, removed, seen(game.board))), "I7 A.T", "9I .E")
-    *_, last, lengthened = game.turns
-    assert last.play is not None and lengthened.play is not None
-    longer = PlayMade(0, last.play.with_tile(*lengthened.placements[0]))
-    answers = ((PlayMade(1, lengthened.play),), (TurnCorrected(last.number, longer),))
-    earlier = QuestionDeferred(0, "Whose tile?", ("Ben", "Anna"), answers, 1)
-    game = game.push(*defer_question(game, earlier, seen(game.board)))
-    game = settle_questions(game, seen(play(answer_deferred_question(game, 1, 1), "J9 .ND").board))
-    assert [question.number for question in find_deferred_questions(game)] == [2]
-    assert [turn.word for turn in game.turns] == ["HORN", "FA.M", "A.T", "..E"]
+    ledger = record(new_ledger(), "8F HORN", "H6 FA.M")
+    taken_back = (PlayWithdrawn(None, ledger.game.turns[1].ref),)
+    ledger = ask(ledger, taken_back, (), reading=read_board("8F HORN"))
+    ledger = record(ledger, "I7 A.T")
+    last, own = ledger.game.turns[-1], PlayMade(None, written(ledger.game, "9I .E"))
+    after = play(ledger.game, "9I .E").board
+    added = SquareCorrected(*own.play.tiles[0], last.ref)
+    ledger = ask(ledger, (own,), (added,), reading=seen(after))
+    ledger = settle_questions(ledger, seen(play(ledger.answer(3, 1).game, "J9 .ND").board))
+    assert [entry.number for entry in find_open_entries(ledger)] == [5]
+    assert [turn.word for turn in ledger.game.turns] == ["HORN", "FA.M", "A.T", "..E"]

@@ -7,12 +7,24 @@ from dataclasses import replace
 import pytest
 
 from engine.board import parse_square
-from engine.events import BlankTaken, Challenged, Event, Passed, PlayMade, PlayWithdrawn, TileRecycled, TurnCorrected
+from engine.events import (
+    BlankTaken,
+    Challenged,
+    Event,
+    Exchanged,
+    Passed,
+    PlayMade,
+    PlayWithdrawn,
+    TileRecycled,
+    TurnCorrected,
+    TurnGiven,
+)
 from engine.game import Game
 from engine.inference.history import ReadingHistory
 from engine.rules import Rules
+from engine.scoring import Status
 from engine.tiles import Tile
-from engine.validation import LOOK_AGAIN, PRESSED_BY_MISTAKE, Option, Proposal, QuestionHistory, Reason, Source
+from engine.validation import LOOK_AGAIN, PRESSED_BY_MISTAKE, Finding, Option, Proposal, QuestionHistory, Reason, Source
 from engine.validation.turn_checks import (
     check_early_tiles,
     check_missed_press,
@@ -22,7 +34,7 @@ from engine.validation.turn_checks import (
     check_withdrawn_play,
     move_to_seat,
 )
-from tests.support.engine_table import new_game, play, seen, written
+from tests.support.engine_table import act_ref, new_game, play, seen, written
 
 H8 = parse_square("H8")
 
@@ -95,9 +107,18 @@ def test_play_that_may_be_two_after_a_lost_turn_is_not_given_to_its_player() -> 
 
 def test_later_turn_that_a_correction_puts_out_of_turn_is_noted() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M", "10F PASTE")
-    [found] = check_order(Proposal(game, (TurnCorrected(0, None),), Source.HAND))
+    [found] = check_order(Proposal(game, (TurnCorrected(act_ref(0), None),), Source.HAND))
     assert found.reason is Reason.OUT_OF_TURN and found.values == ("Ben", "Anna")
     assert found.squares == game.turns[1].play.squares  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("event", [Passed(1), Exchanged(1, 3)])
+def test_turn_without_a_play_that_is_given_to_another_player_is_out_of_turn(event: Passed | Exchanged) -> None:
+    game = play(new_game(), "8F HORN").push(event)
+    given = TurnGiven(game.turns[1].ref, 0)
+    assert Status.OUT_OF_TURN in game.push(given).turns[1].status and not game.turns[1].status
+    [found] = check_order(Proposal(game, (given,), Source.HAND))
+    assert found == Finding(Reason.OUT_OF_TURN, ("Anna", "Ben"))
 
 
 @pytest.mark.parametrize(("unanswered", "seat", "is_noted"), [(1, None, True), (None, None, False), (1, 0, False)])
@@ -137,7 +158,7 @@ def test_play_from_the_seat_of_the_next_player_may_be_two(
 
 def test_second_of_two_plays_from_another_seat_is_asked_about() -> None:
     game = new_game()
-    events = play(game, "8F HORN", "H6 FA.M").events[1:]
+    events = play(game, "8F HORN", "H6 FA.M").events
     assert list_options(game, events, 0) == [
         [("HORN", 0), ("FA.M", 1)],
         [("pass", 0), ("HORN", 1), ("FA.M", 0)],
@@ -166,7 +187,7 @@ def test_play_after_an_unanswered_pass_of_the_same_seat_may_replace_it(
     event = PlayMade(0, written(game, "H6 FA.M"))
     history = QuestionHistory(unanswered_pass=unanswered)
     found = next(check_seat(Proposal(game, (event,), Source.CAMERA, question_history=history, seat=1)))
-    replaced = Option((TurnCorrected(1, PlayMade(1, event.play)),))
+    replaced = Option((TurnCorrected(act_ref(1), PlayMade(None, event.play)),))
     assert (found.options[1] == replaced) is is_offered and (replaced in found.options) is is_offered
 
 
@@ -188,7 +209,7 @@ def test_turn_with_a_swap_from_another_seat_is_asked_about(swap: BlankTaken | Ti
 
 def test_two_plays_from_the_seat_of_the_second_are_no_question() -> None:
     game = new_game()
-    events = play(game, "8F HORN", "H6 FA.M").events[1:]
+    events = play(game, "8F HORN", "H6 FA.M").events
     assert not list(check_seat(Proposal(game, events, Source.CAMERA, seat=1)))
 
 
@@ -232,6 +253,6 @@ def test_tiles_that_another_player_ended_before_are_asked_about() -> None:
 @pytest.mark.parametrize(("notation", "is_noted"), [("8F BORN", True), ("8F HORN", False)])
 def test_withdrawn_play_that_is_corrected_is_noted(notation: str, is_noted: bool) -> None:
     game = play(new_game(), "8F HORN").push(PlayWithdrawn(0))
-    corrected = TurnCorrected(0, PlayMade(0, written(new_game(), notation)))
+    corrected = TurnCorrected(act_ref(0), PlayMade(0, written(new_game(), notation)))
     found = list(check_withdrawn_play(Proposal(game, (corrected,), Source.HAND)))
     assert [(finding.reason, finding.values) for finding in found] == [(Reason.STILL_WITHDRAWN, ("Anna",))] * is_noted

@@ -1,0 +1,678 @@
+"""The ledger of a game: what each command has recorded, and the game that follows from it.
+
+The ledger only grows. An entry holds what one command contributed. If it is in doubt what happened, the entry has
+several alternatives, of which one is in effect; a late answer chooses another one. `derive` computes the game: whose
+turn it was, scores and implied passes are never stored, because they follow from the entries.
+
+>>> from engine.board import EMPTY_BOARD
+>>> from engine.events import Passed, PlayMade
+>>> from engine.plays import Play
+>>> ledger = Ledger(GameStarted(("Anna", "Ben")))
+>>> horn, horns = (Play.from_gcg(EMPTY_BOARD, "8F", word, ledger.game.tiles) for word in ("HORN", "HORNS"))
+>>> ledger = ledger.record([((PlayMade(None, horn),), (PlayMade(None, horns),))], doubt=Doubt("which-tile"))
+>>> ledger = ledger.record([((Passed(None),),)])
+>>> ledger.game.totals, ledger.record([((Answered(1, 1),),)]).game.totals
+((14, 0), (16, 0))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import ClassVar
+
+from engine.board import Board, Square
+from engine.errors import NotationError, RulesError
+from engine.events import (
+    Act,
+    ClockRead,
+    Edit,
+    Event,
+    GameEnded,
+    GameStarted,
+    PlayerRenamed,
+    PlayerTurn,
+    PlayMade,
+    PositionEntered,
+    Ref,
+    SwapEvent,
+    TurnInserted,
+)
+from engine.game import Game
+from engine.items import Item, Items, apply_edit, number_refs
+from engine.messages import make_message
+from engine.scoring import Status
+from engine.state import TurnKind, create_state
+from engine.transitions import Timeline, apply_items, extend_state
+
+
+class Source(StrEnum):
+    """What has recorded an entry."""
+
+    PRESS = "press"  # a button, also that of a phone, with a reading of the board
+    AUTOMATIC = "automatic"  # the table itself, because the board was at rest
+    HAND = "hand"  # entered by a player, or by a program
+    IMPORT = "import"
+
+
+class Judge(StrEnum):
+    """Who has answered a question."""
+
+    PLAYER = "player"
+    PICTURE = "picture"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The choice of the alternative `chosen` of the entry `of`.
+
+    If `is_final` is False, the question stays open: the players have chosen an answer at the panel.
+    """
+
+    kind: ClassVar[str] = "answered"
+    of: int
+    chosen: int
+    by: Judge = Judge.PLAYER
+    is_final: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """The undo of a group of entries."""
+
+    kind: ClassVar[str] = "undone"
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class Redone:
+    """The redo of a group of entries that was undone."""
+
+    kind: ClassVar[str] = "redone"
+    group: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """The wish of the players to answer the question of the entry `of` later, or now if `is_now` is True.
+
+    The wish to answer it now holds until the next group, the other until the question is recalled.
+    """
+
+    kind: ClassVar[str] = "shown"
+    of: int
+    is_now: bool
+
+
+Note = Answered | Undone | Redone | Shown
+"""What changes which entries and alternatives are in effect, or which question is shown."""
+Step = Act | Edit | Note
+Alternative = tuple[Step, ...]
+"""What happened by one answer, in order. An empty alternative means that nothing was played."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A player in the text of a question: the one whose button was pressed."""
+
+    player: int
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A player in the text of a question: the one who is due before the entry, or `later` seats after."""
+
+    later: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """The description of an alternative in the text of a question."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, by its code in the catalogues of texts and the values of its placeholders."""
+
+    code: str
+    values: tuple[Value, ...] = ()
+
+
+Value = str | Seat | Due | AnswerText | Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Why it is in doubt which alternative of an entry is right.
+
+    - `code` and `values`: the question, as in `Sentence`.
+    - `answers`: texts of alternatives that their contents do not describe, by number; others are described.
+    - `waits`: nothing counts before the answer. A later turn takes the place of the answer.
+    - `offers_picture`: another picture may answer the question.
+    - `squares`: the squares in question. `seen` are the symbols read on the squares where the alternatives differ, and
+      `confidence` is the lowest probability of these symbols.
+    """
+
+    code: str
+    values: tuple[Value, ...] = ()
+    answers: tuple[tuple[int, Sentence], ...] = ()
+    squares: tuple[Square, ...] = ()
+    seen: tuple[str, ...] = ()
+    confidence: float = 1.0
+    waits: bool = False
+    offers_picture: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What one command has recorded.
+
+    - `number`: its identity: 1, 2, 3 ... without gaps. `group`: entries of one group are undone together.
+    - `alternatives`: what may have happened. `chosen` is the one in effect until an `Answered` chooses another.
+    - `seat`: the player whose own button or phone was pressed; None for a shared one.
+    - `clocks`: the seconds that each player had used, or None in a game without a clock.
+    - `doubt`: why the alternatives are in doubt, or None.
+    - `is_readable`: False for an entry that is lost. Its alternative is empty, and all totals after it are uncertain.
+    """
+
+    number: int
+    group: int
+    alternatives: tuple[Alternative, ...]
+    chosen: int = 0
+    seat: int | None = None
+    source: Source = Source.HAND
+    clocks: tuple[float, ...] | None = None
+    doubt: Doubt | None = None
+    is_readable: bool = True
+
+    @property
+    def notes(self) -> Iterator[Note]:
+        """The notes of the entry. Only an entry without a doubt has any."""
+        steps = self.alternatives[0] if len(self.alternatives) == 1 else ()
+        return (step for step in steps if isinstance(step, Note))
+
+    def list_refs(self, chosen: int) -> Iterator[Ref]:
+        """Yield the identities of the acts of an alternative, in their order, and then further ones."""
+        return number_refs(self.number, label_parts(self.alternatives)[chosen])
+
+
+def make_unreadable(number: int) -> Entry:
+    """Return the entry in place of one that is lost. Its group, which no other entry has, can be undone."""
+    return Entry(number, -number, ((),), is_readable=False)
+
+
+def label_parts(alternatives: Sequence[Alternative]) -> list[tuple[int, ...]]:
+    """Return the part of each act of each alternative.
+
+    Acts of two alternatives are the same part of the entry if they place tiles on the same squares or, if they place
+    none, are of the same kind. So a score that players entered for a play stays with this play, whatever they answer
+    later about its letters, its player or the order of two plays.
+    """
+    known: list[Act] = []
+    labels = []
+    for alternative in alternatives:
+        parts: list[int] = []
+        for act in _list_acts(alternative):
+            same = (n for n, other in enumerate(known) if n not in parts and _is_same_part(act, other))
+            part = next(same, len(known))
+            if part == len(known):
+                known.append(act)
+            parts.append(part)
+        labels.append(tuple(parts))
+    return labels
+
+
+def _list_acts(alternative: Alternative) -> Iterator[Act]:
+    """Yield the acts that get an identity, also those that are inserted."""
+    for step in alternative:
+        if isinstance(step, TurnInserted):
+            yield step.event
+        elif isinstance(step, Act):
+            yield step
+
+
+def _is_same_part(one: Act, other: Act) -> bool:
+    if isinstance(one, PlayMade) and isinstance(other, PlayMade):
+        return not {*one.play.squares}.isdisjoint(other.play.squares)
+    return one.kind == other.kind
+
+
+def make_relative(game: Game, events: Iterable[Act | Edit], seat: int | None) -> Alternative:
+    """Return the alternative with these acts and edits, which name the players by what the game knows now.
+
+    An act of the player who is due, or whose button was pressed (`seat`), does not name this player: who it is follows
+    from the order of the turns, which a later answer may change. Raises `RulesError` or `NotationError`.
+    """
+    events = tuple(events)
+    turns = [-1, -1, *(n for n, event in enumerate(events) if isinstance(event, PlayerTurn))]
+    steps: list[Step] = []
+    for number, event in enumerate(events):
+        after = game.push(event)
+        step = after.events[-1]
+        if isinstance(step, PlayerTurn | SwapEvent):
+            is_last = turns[-2] < number <= turns[-1]
+            player = seat if is_last and seat is not None else game.to_move
+            step = replace(step, player=None) if step.player == player else step
+        steps.append(step)
+        game = after
+    return tuple(steps)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The entries of a game. `record` returns the ledger with one more group."""
+
+    setup: GameStarted
+    entries: tuple[Entry, ...] = ()
+    base: Game | None = field(default=None, repr=False, compare=False)
+    """The game before the last entry, if only the acts of this entry follow; None if all must be computed."""
+    timeline: Timeline | None = field(default=None, repr=False, compare=False)
+    """The states of the game with other answers, while many answers are compared; otherwise None."""
+
+    _games_before: dict[int, Game] = field(default_factory=dict, repr=False, compare=False)
+    """The games before entries which no later entry has changed, by the number of the entry; found once."""
+
+    @cached_property
+    def game(self) -> Game:
+        """The game that follows from the entries. Raises `RulesError` or `NotationError` if it is impossible.
+
+        After an entry that is lost, acts that are impossible without it are left out.
+        """
+        if self.base is not None:
+            return _extend_game(self.base, self.entries[-1])
+        return self._derive(self.entries)
+
+    def _derive(self, entries: Iterable[Entry]) -> Game:
+        return derive(self.setup, entries, skips_impossible=bool(self.unreadable), timeline=self.timeline)
+
+    def with_timeline(self) -> Ledger:
+        """Return the ledger with the states of its game, so that games with other answers are computed faster."""
+        timeline = Timeline.compute(self.setup, self.game.items, skips_impossible=bool(self.unreadable))
+        return replace(self, timeline=timeline)
+
+    @cached_property
+    def unreadable(self) -> tuple[Entry, ...]:
+        """The entries that are lost."""
+        return tuple(entry for entry in self.entries if not entry.is_readable)
+
+    @cached_property
+    def in_effect(self) -> tuple[Entry, ...]:
+        """The entries that were not undone, without those that only undo and redo."""
+        return find_entries_in_effect(self.entries)
+
+    @cached_property
+    def answers(self) -> Mapping[int, Answered]:
+        """The last answer in effect to each question, by the number of its entry."""
+        notes = (note for entry in self.in_effect for note in entry.notes)
+        lost = {entry.number for entry in self.unreadable}
+        return {note.of: note for note in notes if isinstance(note, Answered) and note.of not in lost}
+
+    def is_answered(self, number: int) -> bool:
+        """Return True if the question of an entry is answered for good.
+
+        An answer that the players have only chosen at the panel is final as soon as they go on.
+        """
+        answer = self.answers.get(number)
+        if answer is None or answer.is_final:
+            return answer is not None
+        last = (note for entry in self.in_effect if entry.group == self.last_group for note in entry.notes)
+        return answer not in last
+
+    @property
+    def last_group(self) -> int | None:
+        """The group that an undo takes back, or None if there is none."""
+        return self.in_effect[-1].group if self.in_effect else None
+
+    @cached_property
+    def undone_group(self) -> int | None:
+        """The group that a redo brings back, or None if there is none."""
+        undone: list[int] = []
+        for entry in self.entries:
+            note = next(entry.notes, None)
+            if isinstance(note, Undone):
+                undone.append(note.group)
+            elif isinstance(note, Redone):
+                undone = [group for group in undone if group != note.group]
+            elif undone:
+                undone = []
+        return undone[-1] if undone else None
+
+    @property
+    def next_group(self) -> int:
+        """The number of the next group."""
+        return max((entry.group for entry in self.entries), default=0) + 1
+
+    @property
+    def before_last_group(self) -> Ledger:
+        """The ledger without the group that an undo takes back, in effect only."""
+        return Ledger(self.setup, tuple(entry for entry in self.in_effect if entry.group != self.last_group))
+
+    def find_entry(self, number: int) -> Entry | None:
+        """Return the entry with a number, or None if there is none in effect."""
+        return next((entry for entry in self.in_effect if entry.number == number), None)
+
+    def find_chosen(self, entry: Entry) -> int:
+        """Return the number of the alternative of an entry that is in effect."""
+        answer = self.answers.get(entry.number)
+        return entry.chosen if answer is None else answer.chosen
+
+    def get_steps(self, entry: Entry) -> Alternative:
+        """Return the alternative of an entry that is in effect."""
+        return entry.alternatives[self.find_chosen(entry)]
+
+    def find_game_before(self, entry: Entry) -> Game:
+        """Return the game before an entry, with the later edits of earlier acts and answers to earlier questions."""
+        if entry.number not in self._games_before:
+            self._games_before[entry.number] = self._derive_to(entry, None)
+        return self._games_before[entry.number]
+
+    def find_game_after(self, entry: Entry, number: int) -> Game:
+        """Return the game after an alternative of an entry, with the later edits of its acts and of earlier ones."""
+        return self._derive_to(entry, number)
+
+    def is_corrected(self, entry: Entry) -> bool:
+        """Return True if a later edit names an act of an entry."""
+        later = (step for other in self.in_effect if other.number > entry.number for step in self.get_steps(other))
+        refs = (getattr(step, "of", None) for step in later if isinstance(step, Edit))
+        return any(ref is not None and ref.entry == entry.number for ref in refs)
+
+    def _derive_to(self, entry: Entry, number: int | None) -> Game:
+        kept = []
+        last = entry.number if number is not None else entry.number - 1
+        for other in self.in_effect:
+            if other.number == entry.number:
+                if number is None:
+                    continue
+                other = replace(other, chosen=number)
+            elif other.number > entry.number:
+                steps = tuple(step for step in self.get_steps(other) if _is_about_earlier(step, entry, last))
+                other = replace(other, alternatives=(steps,), chosen=0, clocks=None)
+            kept.append(other)
+        return replace(self._derive(kept), entry=last + 1)
+
+    def add(self, *entries: Entry) -> Ledger:
+        """Return the ledger with more entries."""
+        ledger = self
+        for entry in entries:
+            ledger = ledger._add_entry(entry)
+        return ledger
+
+    def _add_entry(self, entry: Entry) -> Ledger:
+        steps = entry.alternatives[entry.chosen]
+        if not all(isinstance(step, Act) for step in steps):
+            return Ledger(self.setup, (*self.entries, entry), timeline=self.timeline)
+        has_new_name = any(isinstance(step, PlayerRenamed) for step in steps)
+        games = {} if has_new_name else {**self._games_before, entry.number: replace(self.game, entry=entry.number)}
+        return Ledger(self.setup, (*self.entries, entry), self.game, self.timeline, games)
+
+    def record(
+        self,
+        parts: Sequence[Sequence[Alternative]],
+        *,
+        group: int | None = None,
+        doubt: Doubt | None = None,
+        chosen: int = 0,
+        seat: int | None = None,
+        source: Source = Source.HAND,
+        clocks: tuple[float, ...] | None = None,
+    ) -> Ledger:
+        """Return the ledger with a group of entries, one for each of `parts`, which are the alternatives of each.
+
+        The other arguments are those of the last entry. Raises `RulesError` or `NotationError` for impossible acts.
+        """
+        group = self.next_group if group is None else group
+        ledger = self
+        for number, alternatives in enumerate(parts, len(self.entries) + 1):
+            entry = Entry(number, group, tuple(map(tuple, alternatives)))
+            if number == len(self.entries) + len(parts):
+                entry = replace(entry, chosen=chosen, seat=seat, source=source, clocks=clocks, doubt=doubt)
+            ledger = ledger.add(entry)
+            _ = ledger.game  # raises for impossible acts
+        return ledger
+
+    def undo(self) -> Ledger:
+        """Return the ledger in which the last group is undone. Raises `RulesError` if there is none."""
+        if self.last_group is None:
+            raise RulesError(make_message("nothing-to-undo", "There is nothing to undo."))
+        return self.record([((Undone(self.last_group),),)])
+
+    def redo(self) -> Ledger:
+        """Return the ledger in which the group that was undone last is in effect again. Raises `RulesError`."""
+        if self.undone_group is None:
+            raise RulesError(make_message("nothing-to-redo", "There is nothing to redo."))
+        return self.record([((Redone(self.undone_group),),)])
+
+    def answer(
+        self, number: int, chosen: int, by: Judge = Judge.PLAYER, *, is_final: bool = True, group: int | None = None
+    ) -> Ledger:
+        """Return the ledger with an answer to the question of an entry.
+
+        An answer belongs to the group of its entry while this is the last one, so that both are undone together;
+        `group` is another group. Raises `RulesError` if there is no such question or answer, or if later turns are not
+        possible after the answer, and `NotationError` for an answer with other tiles than those of the set.
+        """
+        entry = self.find_entry(number)
+        if entry is None or entry.doubt is None or not 0 <= chosen < len(entry.alternatives):
+            raise RulesError(make_message("nothing-asked", "There is no open question."))
+        if group is None and entry.group == self.last_group:
+            group = entry.group
+        try:
+            answered = Answered(number, chosen, by, is_final)
+            notes: Alternative = (answered,) if is_final else (answered, Shown(number, is_now=True))
+            after = self.record([(notes,)], group=group)
+        except (NotationError, RulesError):
+            if entry.group == self.last_group:  # nothing is later: the answer itself is impossible
+                raise
+            raise make_too_late_error() from None
+        if has_new_conflict(self.game, after.game):
+            raise make_too_late_error()
+        return after
+
+
+def _is_about_earlier(step: Step, entry: Entry, last: int) -> bool:
+    """Return True if a step of a later entry than `entry` changes what happened up to the entry `last`, or a name."""
+    match step:
+        case TurnInserted(before=Ref(number, _)):
+            return number <= last
+        case Answered(of=number):
+            return number < entry.number
+        case TurnInserted():
+            return False
+    return isinstance(step, Edit | PlayerRenamed)
+
+
+def make_too_late_error() -> RulesError:
+    """Return the error for an answer after which later turns are not possible."""
+    text = "This answer would make later turns impossible. Correct those turns first."
+    return RulesError(make_message("answer-too-late", text))
+
+
+_TILE_CONFLICTS = (
+    Status.SQUARE_TAKEN | Status.GAP | Status.NOT_JOINED | Status.NOT_IN_LINE | Status.CENTRE_MISSED
+    | Status.MORE_THAN_SET
+)  # fmt: skip
+"""Defects of a play that show that a tile which it needs is missing, or that its tiles cannot be there."""
+
+
+def has_new_conflict(before: Game, after: Game) -> bool:
+    """Return True if a play of both games has no place on the board, or lacks a tile, only in the game `after`."""
+    known = {turn.ref: turn for turn in before.turns if turn.kind is TurnKind.PLAY}
+    for turn in after.turns:
+        old = known.get(turn.ref)
+        if old is not None and turn.play == old.play and turn.status & ~old.status & _TILE_CONFLICTS:
+            return True
+    return False
+
+
+def find_entries_in_effect(entries: Iterable[Entry]) -> tuple[Entry, ...]:
+    """Return the entries that were not undone, without those that only undo and redo."""
+    entries = tuple(entries)
+    groups: list[int] = []
+    for entry in entries:
+        note = next(entry.notes, None)
+        if isinstance(note, Undone):
+            groups = [group for group in groups if group != note.group]
+        elif isinstance(note, Redone) or entry.group not in groups:
+            groups.append(note.group if isinstance(note, Redone) else entry.group)
+    kept = set(groups)
+    return tuple(
+        entry for entry in entries if entry.group in kept and not isinstance(next(entry.notes, None), Undone | Redone)
+    )
+
+
+def derive(
+    setup: GameStarted,
+    entries: Iterable[Entry],
+    *,
+    skips_impossible: bool = False,
+    timeline: Timeline | None = None,
+) -> Game:
+    """Return the game that follows from the entries of a ledger.
+
+    `timeline` has the states of a game that may begin with the same acts.
+
+    An edit of something that is not there, because an answer has taken it away, is left out. If `skips_impossible` is
+    True, so is each impossible act: an entry before it is damaged. Raises `RulesError`, `NotationError`.
+    """
+    entries = tuple(entries)
+    ledger = Ledger(setup, entries)
+    items: Items = ()
+    events: list[Event] = []
+    for entry in ledger.in_effect:
+        chosen = ledger.find_chosen(entry)
+        items = (*items, *_list_clock_items(entry))
+        refs = entry.list_refs(chosen)
+        for step, seat in _seat_steps(entry, chosen):
+            if isinstance(step, Edit):
+                with suppress(RulesError):
+                    items = apply_edit(items, step, refs)
+                    events.append(step)
+            elif isinstance(step, Act):
+                items = (*items, Item(next(refs), step, seat))
+                events.append(step)
+    timeline = timeline or Timeline.compute(setup, ())
+    state = timeline.apply_items(items, skips_impossible=skips_impossible)
+    return Game(setup, tuple(events), state, items, len(entries) + 1)
+
+
+def try_alternative(game: Game, entry: Entry, number: int) -> Game:
+    """Return the game after an alternative of an entry, to describe it. Raises `RulesError` or `NotationError`."""
+    if all(isinstance(step, Act) for step in entry.alternatives[number]):
+        return _extend_game(game, replace(entry, chosen=number))
+    refs = entry.list_refs(number)
+    items, events = game.items, list(game.events)
+    for step, seat in _seat_steps(entry, number):
+        if isinstance(step, Edit):
+            items = apply_edit(items, step, refs)
+        elif isinstance(step, Act):
+            items = (*items, Item(next(refs), step, seat))
+        if not isinstance(step, Note):
+            events.append(step)
+    state = apply_items(create_state(game.start_event), items)
+    return Game(game.start_event, tuple(events), state, items, entry.number + 1)
+
+
+def _extend_game(game: Game, entry: Entry) -> Game:
+    """Return the game after one more entry, whose alternative in effect has only acts."""
+    refs = entry.list_refs(entry.chosen)
+    seated = [(step, seat) for step, seat in _seat_steps(entry, entry.chosen) if isinstance(step, Act)]
+    added = (*_list_clock_items(entry), *(Item(next(refs), act, seat) for act, seat in seated))
+    items = (*game.items, *added)
+    state = extend_state(game.state, game.start_event, items, len(added))
+    return Game(game.start_event, (*game.events, *(act for act, _ in seated)), state, items, entry.number + 1)
+
+
+def _list_clock_items(entry: Entry) -> Iterator[Item]:
+    for player, seconds in enumerate(entry.clocks or ()):
+        yield Item(Ref(entry.number, -1 - player), ClockRead(player, seconds))
+
+
+def _seat_steps(entry: Entry, chosen: int) -> Iterator[tuple[Step, int | None]]:
+    """Yield the steps of an alternative, each with the player whose button has ended it.
+
+    A button ends the last turn of the alternative, with the swaps of tiles before it. Who made an earlier turn follows
+    from the order.
+    """
+    steps = entry.alternatives[chosen]
+    turns = [-1, *(n for n, step in enumerate(steps) if isinstance(step, PlayerTurn))]
+    last, before = turns[-1], turns[-2] if len(turns) > 1 else -1
+    for number, step in enumerate(steps):
+        yield step, entry.seat if before < number <= last else None
+
+
+# Questions
+
+
+def find_open_entries(ledger: Ledger) -> tuple[Entry, ...]:
+    """Return the entries with a question that nobody has answered, the oldest first."""
+    return tuple(entry for entry in ledger.in_effect if entry.doubt is not None and _is_open(ledger, entry))
+
+
+def _is_open(ledger: Ledger, entry: Entry) -> bool:
+    if ledger.is_answered(entry.number):
+        return False
+    if entry.doubt is None or not entry.doubt.waits or ledger.get_steps(entry):
+        return True
+    later = [other for other in ledger.in_effect if other.group > entry.group]
+    if any(other.doubt is not None and other.doubt.waits for other in later):
+        return False
+    steps = (step for other in later for step in ledger.get_steps(other))
+    return not any(isinstance(step, PlayerTurn | PositionEntered | GameEnded) for step in steps)
+
+
+def find_counting_entries(ledger: Ledger) -> tuple[Entry, ...]:
+    """Return the entries with an open question of which an answer counts meanwhile, the oldest first."""
+    entries = find_open_entries(ledger)
+    return tuple(entry for entry in entries if not (entry.doubt and entry.doubt.waits) or ledger.get_steps(entry))
+
+
+def find_shown_entry(ledger: Ledger) -> Entry | None:
+    """Return the entry whose question is shown, or None.
+
+    The first of these that is open, and that the players do not want to answer later: a question that they want to
+    answer now; the oldest of the last group; the newest for whose answer the game waits.
+    """
+    notes = (note for entry in ledger.in_effect for note in entry.notes if isinstance(note, Shown))
+    wishes = {note.of: note.is_now for note in notes}
+    counting = find_counting_entries(ledger)
+    entries = [entry for entry in find_open_entries(ledger) if wishes.get(entry.number, True)]
+    recalled = [e for e in entries if e.number in wishes and _is_in_last_group(ledger, e.number)]
+    last = [entry for entry in entries if entry.group == ledger.last_group]
+    waiting = [entry for entry in entries if entry not in counting]
+    return next(iter((*recalled, *last, *reversed(waiting))), None)
+
+
+def _is_in_last_group(ledger: Ledger, number: int) -> bool:
+    """Return True if the players have asked for the question of an entry since the last group."""
+    last = (entry for entry in ledger.in_effect if entry.group == ledger.last_group)
+    return any(isinstance(note, Shown) and note.of == number for entry in last for note in entry.notes)
+
+
+def find_disputed_squares(before: Game, entry: Entry) -> tuple[Square, ...]:
+    """Return the squares on which the alternatives of an entry lead to different boards, so that a reading can decide.
+
+    A reading does not show the letter of a blank, so boards that differ only in such a letter count as equal. `before`
+    is the game before the entry.
+    """
+    return compare_boards(list(find_boards(before, entry).values()))
+
+
+def find_boards(before: Game, entry: Entry) -> Mapping[int, Board]:
+    """Return the board after each possible alternative of an entry, by its number; `before` is the game before it."""
+    boards = {}
+    for number in range(len(entry.alternatives)):
+        with suppress(NotationError, RulesError):
+            boards[number] = try_alternative(before, entry, number).board
+    return boards
+
+
+def compare_boards(boards: Sequence[Board]) -> tuple[Square, ...]:
+    """Return the squares on which boards look different to a reading: see `find_disputed_squares`."""
+    found = {square for board in boards for square in boards[0].differences(board)}
+    faces = {square: {None if tile is None else tile.face for tile in (b[square] for b in boards)} for square in found}
+    return tuple(sorted(square for square in found if len(faces[square]) > 1))

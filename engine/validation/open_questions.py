@@ -1,0 +1,126 @@
+"""Open questions of a ledger: what they are about, and which of them the players have answered by a correction."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from engine.board import Square
+from engine.errors import NotationError, RulesError
+from engine.events import (
+    BlankNamed,
+    BlankTaken,
+    Edit,
+    PlayMade,
+    SquareCorrected,
+    TurnCorrected,
+    TurnGiven,
+    TurnInserted,
+)
+from engine.game import Game
+from engine.ledger import (
+    Alternative,
+    Entry,
+    Ledger,
+    find_counting_entries,
+    find_disputed_squares,
+    find_open_entries,
+    try_alternative,
+)
+from engine.state import Turn
+
+
+def find_open_squares(ledger: Ledger) -> frozenset[Square]:
+    """Return the squares of the open questions; later readings may correct the tiles on these squares."""
+    entries = find_counting_entries(ledger)
+    return frozenset(square for entry in entries if entry.doubt is not None for square in entry.doubt.squares)
+
+
+def find_provisional_turns(ledger: Ledger) -> Mapping[int, Entry]:
+    """Return the turns that count provisionally, because a question about them is open.
+
+    The keys are the numbers of the turns (from 0), the values the entries with the question.
+    """
+    found: dict[int, Entry] = {}
+    for entry in find_counting_entries(ledger):
+        steps = (step for alternative in entry.alternatives for step in alternative)
+        refs = {edit.of for edit in steps if isinstance(edit, TurnCorrected | SquareCorrected)}
+        for turn in ledger.game.turns:
+            if turn.ref.entry == entry.number or turn.ref in refs:
+                found[turn.number] = entry
+    return found
+
+
+def is_only_about_turn(turn: Turn, disputed: Collection[Square], alternatives: Collection[Alternative]) -> bool:
+    """Return True if the disputed squares of a question belong to a turn, or to other plays in place of its play.
+
+    Such a play is among the alternatives and shares a square with the play of the turn. A turn that is no play may have
+    been any play.
+    """
+    own = {square for square, _ in turn.placements}
+    plays = [{*play.play.squares} for steps in alternatives for play in steps if isinstance(play, PlayMade)]
+    return not own or own.union(*(play for play in plays if not own.isdisjoint(play))).issuperset(disputed)
+
+
+def is_blank_named(game: Game, entry: Entry) -> bool:
+    """Return True if the question asked for the letter of a blank, and the blank is now named or not on the board.
+
+    A question whether a player has taken a blank does not ask for its letter, although one of its answers names it. A
+    letter that every answer gives to a blank is not asked either.
+    """
+    alternatives = entry.alternatives
+    steps = [
+        step for alternative in alternatives for step in alternative if not all(step in other for other in alternatives)
+    ]
+    squares = {step.square for step in steps if isinstance(step, BlankNamed)}
+    plays = [play for play in steps if isinstance(play, PlayMade)]
+    for square in {square for play in plays for square, tile in play.play.tiles if tile.is_unnamed}:
+        if any((tile := dict(play.play.tiles).get(square)) and tile.is_blank and not tile.is_unnamed for play in plays):
+            squares.add(square)
+    squares -= {step.square for step in steps if isinstance(step, BlankTaken)}
+    tiles = [game.board[square] for square in squares]
+    return bool(squares) and not any(tile is not None and tile.is_unnamed for tile in tiles)
+
+
+def find_corrected_entries(ledger: Ledger) -> tuple[Entry, ...]:
+    """Return the entries whose open question the players have answered by a correction of a square or a turn."""
+    return tuple(entry for entry in find_open_entries(ledger) if _is_corrected(ledger, entry))
+
+
+def _is_corrected(ledger: Ledger, entry: Entry) -> bool:
+    if is_blank_named(ledger.game, entry):
+        return True
+    edits = [
+        step
+        for other in ledger.in_effect
+        if other.number > entry.number and other.doubt is None
+        for step in ledger.get_steps(other)
+        if isinstance(step, Edit) and not isinstance(step, TurnInserted)
+    ]
+    if not edits:
+        return False
+    before = ledger.find_game_before(entry)
+    disputed = find_disputed_squares(before, entry)
+    told = {edit.square for edit in edits if isinstance(edit, SquareCorrected) and edit.told}
+    if disputed and told.issuperset(disputed):
+        return True
+    try:
+        after = try_alternative(before, entry, ledger.find_chosen(entry))
+    except (NotationError, RulesError):
+        return False  # the turn that the answer in effect changes is gone
+    return any(_answers(edit, after, disputed, entry) for edit in edits)
+
+
+def _answers(edit: Edit, after: Game, disputed: Collection[Square], entry: Entry) -> bool:
+    """Return True if an edit of one of the acts of an entry answers the question about the entry.
+
+    A correction of only the player does not say what was played. A correction of the tiles does not say who made the
+    play, if this is the question, nor what is on the squares of another play. `after` is the game after the entry.
+    """
+    if not isinstance(edit, TurnCorrected | TurnGiven) or edit.of.entry != entry.number:
+        return False
+    turn = after.find_turn(edit.of)
+    if turn is None or not is_only_about_turn(turn, disputed, entry.alternatives):
+        return False
+    if isinstance(edit, TurnGiven):
+        return not disputed
+    return not isinstance(edit.event, PlayMade) or (bool(disputed) and edit.event.play != turn.play)
