@@ -16,15 +16,16 @@ from typing import BinaryIO
 from device.catalogue import get_text
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable, remove_invisible
 from device.storage.errors import ArchiveError
-from device.storage.game_file import GAME_MEMBER, decode_game, encode_game, replay_checked
-from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
+from device.storage.game_file import GAME_MEMBER, decode_game, encode_game, parse_ledger
+from device.storage.game_log import UNREADABLE_GAME_ERRORS, read_ledger, write_ledger
 from device.storage.store import MAX_PICTURE_BYTES, EventBody, GameStore, StoredEvent, StoredGame, StoredPicture
 from device.storage.summary_cache import SummaryCache
 from device.storage.zip_files import PICTURE_MEMBER, generate_zip, name_picture, open_zip, to_local_time
 from engine.errors import NotationError, RulesError
-from engine.events import Event, GameStarted, RecordImported, from_json, to_json
+from engine.events import Act, Challenged, Edit, PlayWithdrawn, RecordImported, Ref, ScoreCorrected
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
+from engine.ledger import Entry, Ledger, Source
 from engine.lexicon import load_shipped_lexicon
 from engine.limits import MAX_ARCHIVE_GAME_BYTES, MAX_GCG_BYTES
 
@@ -34,14 +35,21 @@ _import_lock = threading.Lock()
 
 
 def load_game(store: GameStore, number: int) -> Game:
-    """Load a game from the store and replay its events. Raises `ArchiveError`, `StoreError`."""
+    """Return the game that follows from the entries in the store. Raises `ArchiveError`, `StoreError`."""
+    return load_ledger(store, number).game
+
+
+def load_ledger(store: GameStore, number: int) -> Ledger:
+    """Load the ledger of a game from the store. Raises `ArchiveError`, `StoreError`."""
     events = store.list_events_to_export(number)
     if not events:
         raise ArchiveError(get_text("game-gone", number))
     try:
-        return replay_log(from_json(event.body) for event in events)
+        ledger = read_ledger(event.body for event in events)
+        _ = ledger.game  # raises for impossible acts
     except UNREADABLE_GAME_ERRORS as error:
         raise ArchiveError(get_text("game-unreadable", number, error)) from error
+    return ledger
 
 
 def export_gcg(store: GameStore, number: int) -> str:
@@ -108,14 +116,14 @@ def import_gcg(store: GameStore, data: bytes) -> int:
         lines = [get_text("gcg-line", problem.line, problem.reason) for problem in record.problems]
         raise ArchiveError(next(iter(lines), get_text("gcg-no-events")))
     try:
-        game = replay_checked(list(map(_clean_player_names, build_game(record).events)))
+        ledger = parse_ledger(write_ledger(make_ledger(build_game(record))))
     except (NotationError, RulesError) as error:
         raise ArchiveError(get_text("gcg-impossible", error)) from error
     now = time.time()
-    events = tuple(StoredEvent(number, now, to_json(event)) for number, event in enumerate(game.events))
+    events = tuple(StoredEvent(number, now, body) for number, body in enumerate(write_ledger(ledger)))
     with _import_lock:
         _refuse_duplicate(store, events)
-        _refuse_same_turns(store, game)
+        _refuse_same_turns(store, ledger.game)
         return store.add_game(now, events, ())
 
 
@@ -125,17 +133,30 @@ def list_gcg_problems(data: bytes) -> tuple[str, ...]:
     return tuple(get_text("gcg-line", problem.line, problem.reason) for problem in problems)
 
 
-def _clean_player_names(event: Event) -> Event:
-    """Return a `GameStarted` event with corrected players' names, and any other event unchanged.
+def make_ledger(game: Game) -> Ledger:
+    """Return the ledger of a recorded game: an entry for each act, with the edits that follow it, such as its score."""
+    refs: dict[Ref, Ref] = {}
+    entries: list[tuple[Act | Edit, ...]] = []
+    for event in game.events:
+        if isinstance(event, Challenged | PlayWithdrawn | ScoreCorrected) and event.of is not None:
+            event = replace(event, of=refs[event.of])
+        if isinstance(event, Edit):
+            entries[-1] = (*entries[-1], event)
+        else:
+            refs[game.items[len(refs)].ref] = Ref(len(entries) + 1, 0)
+            entries.append((event,))
+    started = replace(game.start_event, players=_clean_names(game.start_event.players))
+    return Ledger(
+        started, tuple(Entry(number, number, (steps,), source=Source.IMPORT) for number, steps in enumerate(entries, 1))
+    )
+
+
+def _clean_names(players: Iterable[str]) -> tuple[str, ...]:
+    """Return corrected names of the players of a game.
 
     Names from other programs may be too long, may be empty, or may contain characters that cannot be displayed. Names
     that are equal after the correction get the number of the player.
     """
-    return replace(event, players=_clean_names(event.players)) if isinstance(event, GameStarted) else event
-
-
-def _clean_names(players: Iterable[str]) -> tuple[str, ...]:
-    """Return corrected names of the players of a game; see `_clean_player_names`."""
     cleaned = (_clean_player_name(name) for name in players)
     names = [name or f"Player {seat}" for seat, name in enumerate(cleaned, 1)]
     numbered = (f"{name[: MAX_PLAYER_NAME_LENGTH - 2].strip()} {seat}" for seat, name in enumerate(names, 1))
@@ -174,13 +195,10 @@ def _list_members(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[tu
 
 
 def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
-    """Raise `ArchiveError` if the store has a game with these events; `RecordImported` is not compared.
-
-    Names are compared as they are imported today: earlier versions stored some with invisible characters.
-    """
+    """Raise `ArchiveError` if the store has a game with these events; `RecordImported` is not compared."""
     bodies = _list_moves(events)
     for game in store.list_games():
-        may_be_equal = abs(game.length - len(events)) <= 1 and _clean_body(game.first_event) == bodies[0]
+        may_be_equal = abs(game.length - len(events)) <= 1 and game.first_event == bodies[0]
         if may_be_equal and _list_moves(store.read_events(game.id)) == bodies:
             raise _make_duplicate_error(game, SummaryCache(store).list_players(game))
 
@@ -195,7 +213,7 @@ def _refuse_same_turns(store: GameStore, game: Game) -> None:
         standing = standings.get_standing(stored)  # a stored standing saves the replay of most games
         if standing is None or standing.totals != game.totals:
             continue
-        if _clean_names(standing.players) != _clean_names(game.players):
+        if standing.players != game.players:
             continue
         if _list_turns(load_game(store, stored.id)) == turns:
             raise _make_duplicate_error(stored, standing.players)
@@ -213,11 +231,10 @@ def _list_turns(game: Game) -> list[tuple[object, ...]]:
 
 
 def _list_moves(events: Iterable[StoredEvent]) -> list[EventBody]:
-    """Return the bodies of all events except `RecordImported`, the event with the lines of an imported GCG file."""
-    return [_clean_body(event.body) for event in events if event.body["kind"] != RecordImported.kind]
+    """Return the bodies of all events except the entry with the lines of an imported GCG file (`RecordImported`)."""
+    return [event.body for event in events if not _has_record(event.body)]
 
 
-def _clean_body(body: EventBody) -> EventBody:
-    """Return the body of an event, with corrected names if it has those of all players."""
-    names = body.get("players")
-    return {**body, "players": _clean_names(map(str, names))} if isinstance(names, list | tuple) else body
+def _has_record(body: EventBody) -> bool:
+    steps = (step for steps in body.get("alternatives", ()) for step in steps)
+    return any(step["kind"] == RecordImported.kind for step in steps)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from device.catalogue import get_text
 from device.storage.database import open_read_only
-from device.storage.errors import StoreError, to_store_error
+from device.storage.errors import StoreError, StoreVersionError, to_store_error
 from device.storage.files import give_to_folder_owner
 from device.storage.store import GameStore
 
@@ -65,7 +65,7 @@ def _read_number(backup: Path) -> int:
 def _read_starts(backup: Path) -> set[float]:
     """Return the start times (seconds since 1970) of the games in a backup; none if the backup cannot be read.
 
-    The backup may be of an earlier version of the program. The row of a deleted game remains, but without events.
+    The row of a deleted game remains, but without events.
     """
     try:
         with closing(open_read_only(backup)) as db:
@@ -86,6 +86,8 @@ def delete_from_backups(started: float, imported: bool, folder: Path) -> None:
     for path in list_backups(folder):
         try:
             _delete_from_backup(path, started, imported)
+        except StoreVersionError:
+            pass  # a file of another version has no game of this store
         except StoreError as error:
             failure = error
     if failure:

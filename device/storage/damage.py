@@ -1,52 +1,65 @@
-"""Find the damage of a store: games with missing or changed events, and a newest game that lacks its last events."""
+"""Find the damage of a store: games with missing or changed events, and games that are missing in the list of games."""
 
 from __future__ import annotations
 
+import json
 import logging
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
 
-from device.catalogue import get_text
-from device.storage.checksums import EventRow, Tail, TailRecord, compute_seal, find_intact_events, find_last_checksum
-from device.storage.database import Database
+from device.storage.checksums import EventRow, is_intact
+from engine.ledger_data import UNREADABLE
 
 _log = logging.getLogger(__name__)
 
+UNREADABLE_BODY = json.dumps(dict(UNREADABLE), separators=(",", ":"))
+"""The body of the event in place of one that is lost."""
+SELECT_EVENTS = "SELECT game, number, time, body, checksum FROM event WHERE game = ? ORDER BY number"
+SELECT_GAMES = "SELECT id, started, imported, deleted, length, checksum FROM game"
 
-def read_intact_rows(database: Database, game: int) -> list[EventRow]:
-    """Return the rows of a game's events up to the first missing or damaged event. Raises `StoreError`."""
-    sql = "SELECT number, time, body, checksum FROM event WHERE game = ? ORDER BY number"
-    return find_intact_events(database.fetch_rows(sql, game))
+
+def list_intact_rows(rows: Iterable[tuple[Any, ...]]) -> list[EventRow]:
+    """Return those of the rows of `SELECT_EVENTS` that have a correct checksum."""
+    return [(number, time, body) for _, number, time, body, _ in filter(is_intact, rows)]
 
 
-def find_damaged_games(database: Database) -> dict[int, int]:
-    """Return, for each game with missing or changed events, the number of events before the damage.
+def fill_gaps(rows: Iterable[EventRow], length: int) -> list[EventRow]:
+    """Return the events of a game from 0 to `length`, with an unreadable event in place of each that is missing."""
+    known = {row[0]: row for row in rows}
+    return [known.get(number, (number, 0.0, UNREADABLE_BODY)) for number in range(length)]
 
-    Raises `StoreError`.
+
+def read_event_rows(db: sqlite3.Connection, game: int) -> list[EventRow]:
+    """Return the events of a game, with an unreadable event in place of each damaged one. Raises `sqlite3.Error`."""
+    length = find_length(db, game)  # first: another program may add an event between the two queries
+    return fill_gaps(list_intact_rows(db.execute(SELECT_EVENTS, (game,))), length)
+
+
+def find_length(db: sqlite3.Connection, game: int) -> int:
+    """Return the number of events of a game, even if its row in the list of games is damaged.
+
+    Raises `sqlite3.Error`.
     """
+    row = db.execute(f"{SELECT_GAMES} WHERE id = ?", (game,)).fetchone()
+    if row and is_intact(row):
+        return int(row[4])
+    (length,) = db.execute("SELECT coalesce(max(number) + 1, 0) FROM event WHERE game = ?", (game,)).fetchone()
+    return int(length)
+
+
+def find_damaged_games(db: sqlite3.Connection) -> dict[int, int]:
+    """Return, for each damaged game, the number of its events that can be read. Raises `sqlite3.Error`."""
     damaged = {}
-    sql = "SELECT id, started, imported, deleted, length, seal FROM game"
-    for game, started, imported, deleted, length, seal in database.fetch_rows(sql):
-        rows = read_intact_rows(database, game)
-        if deleted and not rows:
-            continue
-        is_whole = len(rows) == length
-        if deleted or not is_whole or seal != compute_seal(started, imported, length, find_last_checksum(rows)):
-            damaged[game] = len(rows)
-            _log.warning("game %d is damaged after %d events", game, len(rows))
+    for row in db.execute(SELECT_GAMES).fetchall():
+        rows = read_event_rows(db, row[0])
+        readable = sum(body != UNREADABLE_BODY for _, _, body in rows)
+        if readable < len(rows) or not is_intact(row):
+            damaged[row[0]] = readable
+            _log.warning("game %d is damaged: %d of %d events can be read", row[0], readable, len(rows))
     return damaged
 
 
-def describe_lost_tail(database: Database, tail_record: TailRecord) -> str:
-    """Return a message if events at the end of the newest game are missing, otherwise an empty string.
-
-    The number of events in `tail_record` is corrected, so that the message is not given again at the next start.
-    Raises `StoreError`.
-    """
-    tail = tail_record.read()
-    if tail is None:
-        return ""
-    rows = database.fetch_rows("SELECT length, deleted FROM game WHERE id = ?", tail.game)
-    length, deleted = rows[0] if rows else (0, 0)
-    if deleted or length >= tail.length:
-        return ""
-    tail_record.write(Tail(tail.game, length, ""))
-    return get_text("store-tail-lost", tail.game, length, tail.length)
+def has_orphans(db: sqlite3.Connection) -> bool:
+    """Return True if there are events of a game that is not in the list of games. Raises `sqlite3.Error`."""
+    return db.execute("SELECT 1 FROM event WHERE game NOT IN (SELECT id FROM game) LIMIT 1").fetchone() is not None

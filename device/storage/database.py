@@ -23,7 +23,7 @@ from device.catalogue import get_text
 from device.storage.errors import (
     StoreDamagedError,
     StoreError,
-    StoreTooNewError,
+    StoreVersionError,
     make_disk_error,
     make_locked_error,
     make_read_only_error,
@@ -49,10 +49,10 @@ class Database:
     def __init__(
         self, path: Path | str, *, is_owner: bool, schema: Schema = STORE_SCHEMA, is_read_only: bool = False
     ) -> None:
-        """Open or create the file, migrate its schema and check its structure. Raises `StoreError`.
+        """Open or create the file, and check its structure. Raises `StoreError`.
 
         If `is_owner` is True and another program already owns the file, `StoreLockedError` is raised. If `is_read_only`
-        is True, the file is neither created nor migrated, and a file of an older version raises `StoreReadOnlyError`.
+        is True, the file is not created.
         """
         self.path = str(path)
         self._schema = schema
@@ -68,9 +68,9 @@ class Database:
             self._unlock()
             raise to_store_error(error, self.path) from error
         try:
-            if is_read_only:
-                self._check_read_only()
-            else:
+            self.connection.text_factory = decode_text
+            self._check_version()
+            if not is_read_only:
                 self._prepare()
             self._check_structure()
             if is_new:
@@ -107,6 +107,7 @@ class Database:
                 self.connection.execute("BEGIN IMMEDIATE")
                 yield self.connection
                 self.connection.execute("COMMIT")
+                self._empty_write_ahead_log()
             except (sqlite3.Error, OverflowError) as error:
                 raise to_store_error(error, self.path) from error
             finally:
@@ -115,19 +116,39 @@ class Database:
                 except sqlite3.Error as error:
                     _log.warning("what was not committed is rolled back before the next transaction: %s", error)
 
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the SQLite connection to the `with` block, for several queries in a row. Raises `StoreError`."""
+        try:
+            with self._lock:
+                yield self.connection
+        except sqlite3.Error as error:
+            raise to_store_error(error, self.path) from error
+
     def fetch_rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return all rows of a query. Raises `StoreError`."""
         try:
-            with self._lock:
-                return self.connection.execute(sql, values).fetchall()
+            with self.reading() as db:
+                return db.execute(sql, values).fetchall()
         except OverflowError:  # no row can contain a number larger than SQLite's largest integer
             return []
-        except sqlite3.Error as error:
-            raise to_store_error(error, self.path) from error
 
     def truncate_write_ahead_log(self) -> None:
         """Empty the write-ahead log, because it may still contain deleted data. Raises `StoreError`."""
         self.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _empty_write_ahead_log(self) -> None:
+        """Empty the write-ahead log after a change, because SQLite drops the end of a damaged log without an error.
+
+        While another program reads the file, the log stays. Errors are only logged: the change itself is on disk.
+        """
+        try:
+            self.connection.execute("PRAGMA busy_timeout = 0")
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.Error as error:
+            _log.warning("the write-ahead log of %s is not emptied yet: %s", self.path, error)
+        finally:
+            self.connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000:.0f}")
 
     def copy_to(self, path: Path, *, pictures: bool = True) -> None:
         """Copy the database, which may be in use, to a new file; leave out pictures if `pictures` is False.
@@ -172,9 +193,8 @@ class Database:
                 self.connection.execute("DETACH copy")
 
     def _prepare(self) -> None:
-        """Configure the connection and migrate the schema. Raises `StoreError` and SQLite errors."""
+        """Configure the connection, and create the tables in a new file. Raises SQLite errors."""
         db = self.connection
-        db.text_factory = decode_text
         for pragma in (
             "journal_mode = WAL",
             "synchronous = FULL",
@@ -182,27 +202,20 @@ class Database:
             "secure_delete = ON",  # a deleted game cannot be read from the card
         ):
             db.execute(f"PRAGMA {pragma}")
-        self._check_version(db)
         db.execute("BEGIN IMMEDIATE")  # proves that the file can be written
         try:
-            self._schema.migrate(db)
+            self._schema.create(db)
             db.execute("COMMIT")
         except BaseException:
             self._roll_back()
             raise
-
-    def _check_read_only(self) -> None:
-        """Check the version of a file that cannot be migrated. Raises `StoreError` and SQLite errors."""
-        self._check_version(self.connection)
-        if self.connection.execute("PRAGMA user_version").fetchone() != (self._schema.version,):
-            raise make_read_only_error(self.path)
 
     def _check_structure(self) -> None:
         """Check the tables of the file. Raises `StoreDamagedError` and SQLite errors."""
         db = self.connection
         problems = ["its list of tables"] if read_schema(db) != _read_new_schema(self._schema) else []
         for table in self._schema.checked_tables:
-            (found,) = db.execute(f"PRAGMA quick_check({table})").fetchone()
+            (found,) = db.execute(f"PRAGMA integrity_check({table})").fetchone()
             problems += [found] if found != "ok" else []
         if problems:
             raise self._make_damage_error(problems[0])
@@ -251,6 +264,7 @@ class Database:
         # SQLite deletes the log of the deleted file by its name, so the new file is opened afterwards.
         self.connection.close()
         self.connection = self._connect()
+        self.connection.text_factory = decode_text
         self._prepare()
         self._file_id = _identify_file(self.path)
         _log.warning("%s was deleted while the table was running, and has been written again", self.path)
@@ -258,13 +272,16 @@ class Database:
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=BUSY_TIMEOUT_S)
 
-    def _check_version(self, db: sqlite3.Connection) -> None:
-        (version,) = db.execute("PRAGMA user_version").fetchone()
-        (file_id,) = db.execute("PRAGMA application_id").fetchone()
-        if file_id not in (0, self._schema.make_file_id(version)):
+    def _check_version(self) -> None:
+        """Check the version of the file; that of a new file is 0. Raises `StoreError` and SQLite errors."""
+        (version,) = self.connection.execute("PRAGMA user_version").fetchone()
+        (file_id,) = self.connection.execute("PRAGMA application_id").fetchone()
+        if (file_id, version) in self._schema.old_versions:
+            raise StoreVersionError(get_text("store-older", self.path))
+        if (file_id, version) != (0, 0) and file_id != self._schema.make_file_id(version):
             raise self._make_damage_error(f"its version {version}")
         if version > self._schema.version:
-            raise StoreTooNewError(get_text("store-newer", self.path))
+            raise StoreVersionError(get_text("store-newer", self.path))
 
     def _make_damage_error(self, what: str) -> StoreDamagedError:
         return StoreDamagedError(get_text("store-broken", self.path, what))
@@ -362,5 +379,5 @@ def _connect_read_only(uri: str) -> sqlite3.Connection:
 def _read_new_schema(schema: Schema) -> frozenset[tuple[str, str]]:
     """Return the tables and triggers that a new file has, as pairs of a name and an SQL statement."""
     with closing(sqlite3.connect(MEMORY, isolation_level=None)) as db:
-        schema.migrate(db)
+        schema.create(db)
         return read_schema(db)

@@ -38,8 +38,8 @@ class StoreReadOnlyError(StoreError):
     """Error for a file of the store that is read-only, or whose folder is read-only or missing."""
 
 
-class StoreTooNewError(StoreError):
-    """Error for a file of the store that was written by a newer version of this program."""
+class StoreVersionError(StoreError):
+    """Error for a file of the store that was written by a newer or an older version of this program."""
 
 
 class GameDeletedError(StoreError):

@@ -18,7 +18,15 @@ from pathlib import Path
 from device.storage.database import MEMORY, open_read_only
 from device.storage.errors import StoreError
 from device.storage.schema import STORE_SCHEMA
-from device.storage.store import TABLE_NOTES, EventBody, GameStore, StoredEvent, StoredGame, StoredPicture
+from device.storage.store import (
+    TABLE_NOTES,
+    EventBody,
+    GameStore,
+    Pictures,
+    StoredEvent,
+    StoredGame,
+    StoredPicture,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -83,21 +91,27 @@ class FallbackStore(GameStore):
         notes: Mapping[str, str] | None = None,
         *,
         imported: bool = True,
-        damaged: bool = False,
     ) -> int:
         """Add a game; see `GameStore.add_game`. `begin_game` calls this method, too."""
-        game = super().add_game(started, events, pictures, notes, imported=imported, damaged=damaged)
+        game = super().add_game(started, events, pictures, notes, imported=imported)
         self._save_changes()
         return game
 
     def append_events(
-        self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes] | None = None
+        self,
+        game: int,
+        bodies: Sequence[EventBody],
+        pictures: Pictures | None = None,
+        notes: Mapping[str, str] | None = None,
     ) -> tuple[StoredEvent, ...]:
         """Append events to a game; see `GameStore.append_events`."""
-        events = super().append_events(game, bodies, pictures)
+        events = super().append_events(game, bodies, pictures, notes)
+        with self._file_lock:
+            self._unsaved_notes.update((game, name) for name in notes or {})
         self._save_changes()
         with self._file_lock:
-            if events and any(picture[:2] == (game, events[-1].number) for picture in self._unsaved_pictures):
+            numbers = {(game, number) for number in pictures or {}}
+            if any(picture[:2] in numbers for picture in self._unsaved_pictures):
                 self.picture_problem = self._picture_error
         return events
 

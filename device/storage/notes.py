@@ -24,7 +24,7 @@ def load_note(store: GameStore, game: int, name: str, kind: type[Value], warning
     try:
         text = store.read_note(game, name)
         # `msgspec.json` refuses names of files that are not UTF-8.
-        return msgspec.convert(json.loads(text), kind) if text else None
+        return msgspec.convert(json.loads(text), kind, str_keys=True) if text else None
     except (StoreError, ValueError, msgspec.ValidationError) as error:
         _log.warning("%s: %s", warning, error)
         return None

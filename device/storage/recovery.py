@@ -20,16 +20,8 @@ from typing import Any, TypeVar
 
 from device.catalogue import get_text
 from device.storage.backups import BACKUP_FOLDER, list_backups
-from device.storage.checksums import (
-    EventRow,
-    Tail,
-    TailRecord,
-    compute_seal,
-    find_intact_events,
-    find_last_checksum,
-    find_valid_events,
-    is_intact_note,
-)
+from device.storage.checksums import EventRow, is_intact
+from device.storage.damage import SELECT_EVENTS, SELECT_GAMES, UNREADABLE_BODY, fill_gaps, list_intact_rows
 from device.storage.database import (
     COMPANION_SUFFIXES,
     check_is_complete,
@@ -55,14 +47,6 @@ _log = logging.getLogger(__name__)
 
 Value = TypeVar("Value")
 
-_GAME_COLUMNS = "id, started, imported, deleted, length, seal"
-"""Columns (SQL) of the list of games, in the order of the fields of `_ReadGame`."""
-_COUNT_EVENTS = "(SELECT max(number) + 1 FROM event WHERE game = id)"
-_GAME_COLUMNS_V1 = f"id, started, 0, 0, {_COUNT_EVENTS}"
-_GAME_COLUMNS_V2 = f"id, started, imported, deleted, {_COUNT_EVENTS}"
-"""`_GAME_COLUMNS_V1` and `_GAME_COLUMNS_V2`: the columns of `_GAME_COLUMNS` except the seal, in files of versions 1 and
-2."""
-UNKNOWN_LENGTH = -1
 _JPEG_START = b"\xff\xd8\xff"
 
 
@@ -74,23 +58,20 @@ def open_store(path: Path, report_progress: Callable[[], object] = lambda: None)
     because the other program also uses the camera.
     """
     size = _find_size(path)
-    tail = TailRecord(Path(f"{path}.tail")).read()  # a store that opens corrects it
-    if size in (0, 1) and list_backups(path.parent / BACKUP_FOLDER):
-        # To SQLite a file of at most one byte is a new database, but the backups show that games were lost.
-        return _rescue_store(path, tail, report_progress)
+    if size in (0, 1):  # to SQLite this is a new database, but the games of a store may be lost
+        return _rescue_store(path, report_progress)
     try:
         store = GameStore(path)
     except StoreLockedError:
         raise
     except StoreDamagedError as error:
         _log.warning("%s", error)
-        return _rescue_store(path, tail, report_progress)
+        return _rescue_store(path, report_progress)
     except StoreError as error:
         return FallbackStore(path), get_text("store-in-memory", error)
     if size is None and (backups := list_backups(path.parent / BACKUP_FOLDER)):
         return store, get_text("store-was-missing", path, backups[-1])
-    damages = [game.damage for game in store.list_games() if game.damage]
-    return store, join_messages(" ", [text for text in (store.lost_tail, *damages) if text])
+    return store, join_messages(" ", [game.damage for game in store.list_games() if game.damage])
 
 
 def open_for_reading(path: Path) -> GameStore:
@@ -109,39 +90,36 @@ def _find_size(path: Path) -> int | None:
         return None
 
 
-def _rescue_store(path: Path, tail: Tail | None, report_progress: Callable[[], object]) -> tuple[GameStore, str]:
-    """Replace a damaged store, or use a store in memory until this is possible. Return the store, and a message.
-
-    `tail` is the end of the newest game that was recorded before the store was opened.
-    """
+def _rescue_store(path: Path, report_progress: Callable[[], object]) -> tuple[GameStore, str]:
+    """Replace a damaged store, or use a store in memory until this is possible. Return the store, and a message."""
     try:
-        return _replace_store(path, tail, report_progress)
+        return _replace_store(path, report_progress)
     except StoreLockedError:
         raise
     except StoreError as error:
-        store = FallbackStore(path, open_file=lambda: _replace_store(path, tail, report_progress)[0])
+        store = FallbackStore(path, open_file=lambda: _replace_store(path, report_progress)[0])
         return store, get_text("store-in-memory", get_text("store-no-new", path, error))
 
 
-def _replace_store(path: Path, tail: Tail | None, report_progress: Callable[[], object]) -> tuple[GameStore, str]:
+def _replace_store(path: Path, report_progress: Callable[[], object]) -> tuple[GameStore, str]:
     """Replace a damaged store by a new one with all games that can be read. Return it, and a message.
 
     Raises `StoreError`; the damaged file then keeps its name.
     """
     try:
-        aside, count = replace_damaged(path, lambda part: _copy_damaged(path, part, tail, report_progress))
+        aside, count = replace_damaged(path, lambda part: _copy_damaged(path, part, report_progress))
     except OSError as error:
         raise to_store_error(error, str(path)) from error
     key = "store-rescued-part" if count.incomplete else "store-rescued"
     return GameStore(path), get_text(key, path.name, count.copied, aside.name)
 
 
-def _copy_damaged(path: Path, target: Path, tail: Tail | None, report_progress: Callable[[], object]) -> CopyCount:
+def _copy_damaged(path: Path, target: Path, report_progress: Callable[[], object]) -> CopyCount:
     """Copy all games that can be read in a damaged store or a backup to a new store. Raises `StoreError`."""
     with GameStore(target, is_owner=False) as store:
         try:
             with closing(open_damaged(path)) as db, _open_newest_backup(path.parent / BACKUP_FOLDER) as backup:
-                return copy_games(db, store, tail, backup, report_progress)
+                return copy_games(db, store, backup, report_progress)
         except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             _log.warning("the recovery of %s ended early: %s", path, error)
             return CopyCount(len(store.list_games()), incomplete=1)
@@ -179,40 +157,33 @@ class CopyCount:
 def copy_games(
     source: sqlite3.Connection,
     target: GameStore,
-    tail: Tail | None = None,
     backup: sqlite3.Connection | None = None,
     report_progress: Callable[[], object] = lambda: None,
 ) -> CopyCount:
     """Copy the readable games, oldest first, and the data that belongs to no game (notes, colours of players).
 
-    Events missing in `source` are taken from the store `backup`. `tail` gives the number of events of the newest game,
-    in case the list of games cannot be read, or is that of an older backup. `report_progress` is called for each game.
-    Raises `StoreError` if the copy cannot be written.
+    Events missing in `source` are taken from the store `backup`; those that are still missing become unreadable
+    entries. `report_progress` is called for each game. Raises `StoreError` if the copy cannot be written.
     """
-    copied, incomplete = 0, 0
-    games = _read_games(source, tail)
-    if backup is not None:
-        for number, spare in _read_games(backup, None).items():
-            games[number] = games[number].complete_from(spare) if number in games else spare
-    if tail is not None:
-        newest = games.setdefault(tail.game, _ReadGame(tail.game, time.time()))
-        games[tail.game] = replace(newest, length=max(newest.length or 0, tail.length))
+    games = _read_games(source)
+    copied, incomplete = 0, int(not games)  # what followed the backup is not known
+    for number, spare in _read_games(backup).items() if backup is not None else ():
+        games[number] = games[number].complete_from(spare) if number in games else spare
     picture_rows = _find_picture_rows(source)
     for number, game in sorted(games.items()):
-        if not game.rows and game.deleted:
+        if game.deleted or not (game.rows or game.length):
             continue
         report_progress()
-        is_whole = game.is_whole()
+        is_whole = game.is_whole
         try:
             if game.rows:
-                events = [StoredEvent(at, time_s, json.loads(body)) for at, time_s, body, _ in game.rows]
+                events = [StoredEvent(at, time_s, json.loads(body)) for at, time_s, body in game.list_all_rows()]
                 target.add_game(
                     game.started,
                     events,
                     _read_pictures(source, picture_rows.get(number, []), len(events)),
                     _read_notes(source, number),
                     imported=bool(game.imported),
-                    damaged=not is_whole,
                 )
                 copied += 1
         except StoreError as error:
@@ -248,7 +219,6 @@ def replace_damaged(path: Path, fill: Callable[[Path], Value]) -> tuple[Path, Va
         check_is_complete(part)
         aside = _set_aside(path)
         part.replace(path)
-        TailRecord(Path(f"{path}.tail")).delete()
         sync_folder(path.parent)
     finally:
         remove_database(part)
@@ -286,8 +256,7 @@ def open_damaged(path: Path) -> sqlite3.Connection:
 class _ReadGame:
     """The readable part of a game in a damaged store.
 
-    `length` is the number of events and `seal` the checksum of the game, both from the list of games. Files of older
-    versions have no seals.
+    `length` is the number of events, from the list of games; None if it cannot be read there.
     """
 
     number: int
@@ -295,73 +264,65 @@ class _ReadGame:
     imported: int = 0
     deleted: int = 0
     length: int | None = None
-    seal: str | None = None
     rows: tuple[EventRow, ...] = ()
 
+    @property
     def is_whole(self) -> bool:
-        """Return True if all events of the game could be read: their number and the checksum (seal) are correct."""
-        if self.seal is None:
-            return len(self.rows) == self.length
-        seal = compute_seal(self.started, self.imported, len(self.rows), find_last_checksum(self.rows))
-        return self.length == len(self.rows) and self.seal == seal
+        """True if all events of the game could be read."""
+        return self.length == len(self.rows)
+
+    def list_all_rows(self) -> list[EventRow]:
+        """Return all events of the game, with an unreadable one in place of each that is missing.
+
+        If the number of events is not known, the last one may be missing.
+        """
+        known_end = max((number + 1 for number, _, _ in self.rows), default=0)
+        if self.length is None:
+            return [*fill_gaps(self.rows, known_end), (known_end, 0.0, UNREADABLE_BODY)]
+        return fill_gaps(self.rows, self.length)
 
     def complete_from(self, spare: _ReadGame) -> _ReadGame:
         """Return this game, completed with the events of its backup `spare`.
 
-        A deleted game is returned unchanged, and so is a game whose backup begins with other events.
+        A deleted game is returned unchanged, and so is a game whose backup has other events.
         """
-        is_continued = len(spare.rows) >= len(self.rows) and spare.rows[: len(self.rows)] == self.rows
-        if self.deleted or not is_continued:
+        mine, theirs = ({row[0]: row for row in game.rows} for game in (self, spare))
+        shared = mine.keys() & theirs.keys()
+        if self.deleted or any(mine[number] != theirs[number] for number in shared) or (mine and not shared):
             return self
-        return spare if self.length == UNKNOWN_LENGTH else replace(self, rows=spare.rows)
+        rows = tuple(sorted({**theirs, **mine}.values()))
+        if self.length is None:
+            return replace(spare, rows=rows, length=spare.length if len(theirs) >= len(mine) else None)
+        return replace(self, rows=tuple(row for row in rows if row[0] < self.length))
 
 
-def _read_games(db: sqlite3.Connection, tail: Tail | None) -> dict[int, _ReadGame]:
+def _read_games(db: sqlite3.Connection) -> dict[int, _ReadGame]:
     """Return the readable part of each game, by the number of the game.
 
-    A game that is missing in the list of games is found by its events. Its number of events is then unknown,
-    unless `tail` is the end of this game.
+    A game that is missing in the list of games is found by its events.
     """
     games: dict[int, _ReadGame] = {}
-    for row in read_rows(db, f"SELECT {_choose_game_columns(db)} FROM game ORDER BY id"):
-        if isinstance(row[1], float):
-            games[row[0]] = _ReadGame(*row)
+    for row in read_rows(db, f"{SELECT_GAMES} ORDER BY id"):
+        if is_intact(row):
+            games[row[0]] = _ReadGame(*row[:-1])
     for order in ("", " DESC"):  # from both ends, because a damaged page stops the query
         for (number,) in read_rows(db, f"SELECT game FROM event ORDER BY game{order}"):
             if isinstance(number, int):
-                length = tail.length if tail and tail.game == number else UNKNOWN_LENGTH
-                games.setdefault(number, _ReadGame(number, time.time(), length=length))
+                games.setdefault(number, _ReadGame(number, time.time()))
     return {number: replace(game, rows=tuple(_read_events(db, number))) for number, game in games.items()}
 
 
-def _choose_game_columns(db: sqlite3.Connection) -> str:
-    """Return the columns (SQL) of the list of games for the version of the file."""
-    if _has_checksums(db):
-        return _GAME_COLUMNS
-    names = {row[1] for row in read_rows(db, "PRAGMA table_info(game)")}
-    return _GAME_COLUMNS_V2 if {"imported", "deleted"} <= names else _GAME_COLUMNS_V1
-
-
 def _read_events(db: sqlite3.Connection, game: int) -> list[EventRow]:
-    """Return the events of a game before the first missing or damaged event."""
-    if _has_checksums(db):
-        sql = "SELECT number, time, body, checksum FROM event WHERE game = ? ORDER BY number"
-        return find_intact_events(read_rows(db, sql, game))
-    return find_valid_events(read_rows(db, "SELECT number, time, body FROM event WHERE game = ? ORDER BY number", game))
-
-
-def _has_checksums(db: sqlite3.Connection) -> bool:
-    """Return True if the file has checksums. Files of versions 1 and 2 have no checksums and no application id."""
-    return [*read_rows(db, "PRAGMA application_id")] != [(0,)]
+    """Return the events of a game that are not damaged."""
+    return sorted(
+        {row for order in ("", " DESC") for row in list_intact_rows(read_rows(db, SELECT_EVENTS + order, game))}
+    )
 
 
 def _read_notes(db: sqlite3.Connection, game: int) -> dict[str, str]:
-    """Return the texts of the intact notes of a game (or of the table, with `TABLE_NOTES` as the game) by name.
-
-    Notes in files of older versions have no checksum and are left out.
-    """
+    """Return the texts of the intact notes of a game (or of the table, with `TABLE_NOTES` as the game) by name."""
     rows = read_rows(db, "SELECT game, name, text, checksum FROM note WHERE game = ?", game)
-    return {row[1]: row[2] for row in rows if is_intact_note(row)}
+    return {row[1]: row[2] for row in rows if is_intact(row)}
 
 
 def _find_picture_rows(db: sqlite3.Connection) -> dict[int, list[tuple[int, int, str]]]:

@@ -122,7 +122,7 @@ def _keep_aside(path: Path) -> Path | None:
     folder = make_dated_path(path.with_name("replaced"))
     folder.mkdir(mode=0o750)
     give_to_folder_owner(folder)
-    for suffix in (*COMPANION_SUFFIXES, ".tail"):
+    for suffix in COMPANION_SUFFIXES:
         if (beside := path.with_name(path.name + suffix)).exists():
             beside.rename(folder / beside.name)
     try:

@@ -1,11 +1,11 @@
 """The store: an append-only log of events for each game, and a picture of the board for each turn.
 
-The board, the totals and the player to move are computed from the log; an undo is a further event. When `append_events`
-returns, the events are on disk. The store also contains notes (texts that are overwritten, such as the running clock),
-the colours of players, and pictures. Old pictures may be deleted.
+The first event of a log is the start of the game, and the others are the entries of its ledger (`engine.ledger_data`).
+When `append_events` returns, the events are on disk. The store also contains notes (texts that are overwritten, such as
+the running clock), the colours of players, and pictures. Old pictures may be deleted.
 
-Events, games and notes have checksums (`device.storage.checksums`). If a game is damaged, the events before the damage
-can still be read, and other games are not affected.
+Events, games and notes have checksums (`device.storage.checksums`). A damaged event stays in its game as an unreadable
+entry; all others can still be read, and other games are not affected.
 """
 
 from __future__ import annotations
@@ -19,18 +19,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from device.catalogue import get_text
-from device.storage.checksums import (
-    EventRow,
-    Tail,
-    TailRecord,
-    chain_events,
-    compute_seal,
-    find_last_checksum,
-    is_intact_note,
-    make_note_row,
-)
-from device.storage.damage import describe_lost_tail, find_damaged_games, read_intact_rows
-from device.storage.database import MEMORY, Database
+from device.storage.checksums import EventRow, add_checksum, compute_checksum, is_intact
+from device.storage.damage import SELECT_GAMES, find_damaged_games, find_length, has_orphans, read_event_rows
+from device.storage.database import Database
 from device.storage.errors import GameDeletedError, StoreDamagedError, StoreError, StoreFullError, log_store_errors
 from device.storage.picture_limits import (
     DEFAULT_LIMITS,
@@ -41,6 +32,7 @@ from device.storage.picture_limits import (
 )
 from device.storage.stored_game import MAX_TIME_S, EventBody, StoredEvent, StoredGame, StoredPicture
 from device.system.closeable import Closeable
+from engine.ledger_data import UNREADABLE
 
 __all__ = ["TABLE_NOTES", "EventBody", "GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
 
@@ -49,6 +41,8 @@ _log = logging.getLogger(__name__)
 MAX_PICTURE_BYTES = 4_000_000
 """Largest size of a picture that is stored, in bytes."""
 
+Pictures = Mapping[int, Mapping[str, bytes]]
+"""JPEG data by the number of the event and the kind of the picture."""
 TABLE_NOTES = 0
 """Value used as the game number for notes of the table itself."""
 
@@ -87,7 +81,6 @@ class GameStore(Closeable):
         self.picture_problem = ""
         """The reason why the pictures of the newest events were not stored; an empty string if they were."""
         self.path = str(path)
-        self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and self.path != MEMORY else None)
         self.unsaved_events: dict[int, Sequence[StoredEvent]] = {}
         """The events that could not be saved yet, by game number. Exported files contain them, too."""
         self._discarded_games: list[int] = []
@@ -98,8 +91,6 @@ class GameStore(Closeable):
         self._database = Database(path, is_owner=is_owner, is_read_only=is_read_only)
         try:
             self._check_games()
-            self.lost_tail = describe_lost_tail(self._database, self._tail_record)
-            """Message about missing events at the end of the newest game; empty if no event is missing."""
         except BaseException:
             self._database.close()
             raise
@@ -126,32 +117,36 @@ class GameStore(Closeable):
         return game
 
     def append_events(
-        self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes] | None = None
+        self,
+        game: int,
+        bodies: Sequence[EventBody],
+        pictures: Pictures | None = None,
+        notes: Mapping[str, str] | None = None,
     ) -> tuple[StoredEvent, ...]:
         """Append events to the log of a game, all or none; the events are on disk when the method returns.
 
-        `pictures` (JPEG data by kind, such as `photo` or `board`) belong to the last event. If the disk is full, the
-        events are saved without the pictures, and `picture_problem` is set.
+        `pictures` has JPEG data by number of the event and kind, such as `photo` or `board`. If the disk is full, the
+        events are saved without the pictures, and `picture_problem` is set. `notes` of the game are saved with them.
         """
         self.picture_problem = ""
-        kept = {kind: jpeg for kind, jpeg in (pictures or {}).items() if len(jpeg) <= MAX_PICTURE_BYTES}
-        if pictures and len(kept) < len(pictures):
+        found = [(number, kind, jpeg) for number, jpegs in (pictures or {}).items() for kind, jpeg in jpegs.items()]
+        kept = [picture for picture in found if len(picture[2]) <= MAX_PICTURE_BYTES]
+        if len(kept) < len(found):
             _log.warning("a picture of more than %d bytes is not kept", MAX_PICTURE_BYTES)
         try:
-            return self._append_with_pictures(game, bodies, kept)
+            return self._append_with_pictures(game, bodies, kept, notes or {})
         except (StoreFullError, StoreDamagedError) as error:
             if not kept:
                 raise
             _log.warning("the turn is kept without its picture: %s", error)
-            saved = self._append_with_pictures(game, bodies, {})
+            saved = self._append_with_pictures(game, bodies, (), notes or {})
             self.picture_problem = str(error)
             return saved
 
     def list_games(self) -> tuple[StoredGame, ...]:
         """Return all games, newest first."""
         sql = """
-            SELECT id, started, body, (SELECT coalesce(max(number) + 1, 0) FROM event WHERE game = id), imported
-            FROM game LEFT JOIN event ON event.game = id AND number = 0
+            SELECT id, started, body, length, imported FROM game LEFT JOIN event ON event.game = id AND number = 0
             WHERE NOT deleted OR event.game IS NOT NULL ORDER BY id DESC
         """
         return tuple(
@@ -160,16 +155,14 @@ class GameStore(Closeable):
         )
 
     def read_events(self, game: int) -> tuple[StoredEvent, ...]:
-        """Return the events of a game in order, up to the first damaged event; empty if there is no such game."""
-        return tuple(
-            StoredEvent(number, at, json.loads(body)) for number, at, body, _ in read_intact_rows(self._database, game)
-        )
+        """Return the events of a game in order; empty if there is no such game. Damaged ones are unreadable entries."""
+        return tuple(StoredEvent(number, at, json.loads(body)) for number, at, body in self._read_rows(game))
 
     def list_events_to_export(self, game: int) -> tuple[StoredEvent, ...]:
         """Return the events of a game like `read_events`, followed by those that could not be saved yet."""
         events = self.read_events(game)
         for event in self.unsaved_events.get(game, ()):
-            if event.number == len(events):  # otherwise it has just been saved, or follows a damaged event
+            if event.number == len(events):  # otherwise it has just been saved
                 events += (event,)
         return events
 
@@ -179,6 +172,7 @@ class GameStore(Closeable):
             if db.execute(_DELETE_GAME, (game,)).rowcount == 0:
                 raise GameDeletedError(get_text("game-gone", game))
             started, imported = db.execute("SELECT started, imported FROM game WHERE id = ?", (game,)).fetchone()
+            self._write_game(db, game, length=0)
             for table in ("picture", "event", "note"):
                 db.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
         self._database.truncate_write_ahead_log()
@@ -211,27 +205,22 @@ class GameStore(Closeable):
         notes: Mapping[str, str] | None = None,
         *,
         imported: bool = True,
-        damaged: bool = False,
     ) -> int:
         """Add a whole game, with the times of its events, in one transaction; return the game's number.
 
-        `started` is the start time in seconds since 1970. `damaged` marks a game that lacks events at the end.
+        `started` is the start time in seconds since 1970.
         """
-        rows = chain_events("", ((event.number, event.time, _encode_body(event.body)) for event in events))
-        sql = "INSERT INTO game (started, imported, length, seal) VALUES (?, ?, ?, ?) RETURNING id"
-        seal = "" if damaged else compute_seal(started, imported, len(rows), find_last_checksum(rows))
+        sql = "INSERT INTO game (started, imported, length, checksum) VALUES (?, ?, 0, '') RETURNING id"
         with self._database.transaction() as db:
-            (game,) = db.execute(sql, (started, int(imported), len(rows), seal)).fetchone()
+            (game,) = db.execute(sql, (started, int(imported))).fetchone()
             names = (name for name in events[0].body.get("players", ()) if isinstance(name, str))
             db.executemany(_UPSERT_PLAYER, [(name, started) for name in names])
-            db.executemany(_INSERT_EVENT, [(game, *row) for row in rows])
+            self._insert_events(db, game, events)
             db.executemany(_INSERT_PICTURE, ((game, p.number, p.kind, p.jpeg) for p in pictures))
-            db.executemany(_INSERT_NOTE, [make_note_row(game, name, text) for name, text in (notes or {}).items()])
+            db.executemany(_INSERT_NOTE, [add_checksum(game, name, text) for name, text in (notes or {}).items()])
         self._last_game_number = int(game)
-        if damaged:
-            self._damaged[game] = len(rows)
-        elif not imported:
-            self._tail_record.write(Tail(game, len(rows), seal))
+        if unreadable := sum(event.body == UNREADABLE for event in events):
+            self._damaged[game] = len(events) - unreadable
         return int(game)
 
     def add_events(self, game: int, events: Sequence[StoredEvent]) -> None:
@@ -240,8 +229,7 @@ class GameStore(Closeable):
         The first number must be the next one in the game's log.
         """
         with self._database.transaction() as db:
-            tail = self._insert_events(db, game, events)
-        self._tail_record.write(tail)
+            self._insert_events(db, game, events)
 
     # Pictures
 
@@ -285,7 +273,7 @@ class GameStore(Closeable):
         with self._database.transaction() as db:
             if game != TABLE_NOTES and db.execute(_HAS_GAME, (game,)).fetchone() is None:
                 raise GameDeletedError(get_text("game-gone", game))
-            db.execute(_INSERT_NOTE, make_note_row(game, name, text))
+            db.execute(_INSERT_NOTE, add_checksum(game, name, text))
 
     def read_note(self, game: int, name: str) -> str | None:
         """Return the text of a note by its name, or None if there is no intact note with this name."""
@@ -294,7 +282,7 @@ class GameStore(Closeable):
     def read_game_notes(self, game: int) -> dict[str, str]:
         """Return the texts of all intact notes of a game (or of `TABLE_NOTES`) by name."""
         rows = self._database.fetch_rows("SELECT game, name, text, checksum FROM note WHERE game = ?", game)
-        return {row[1]: row[2] for row in rows if is_intact_note(row)}
+        return {row[1]: row[2] for row in rows if is_intact(row)}
 
     def save_notes(self, name: str, texts: Mapping[int, str]) -> None:
         """Save notes with the same name for several games, all or none; `texts` maps game numbers to texts.
@@ -305,13 +293,13 @@ class GameStore(Closeable):
             db.executemany(
                 "INSERT OR REPLACE INTO note (game, name, text, checksum)"
                 " SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM event WHERE game = ?1)",
-                [make_note_row(game, name, text) for game, text in texts.items()],
+                [add_checksum(game, name, text) for game, text in texts.items()],
             )
 
     def read_notes_by_game(self, name: str) -> dict[int, str]:
         """Return the texts of all intact notes with this name, by game number."""
         rows = self._database.fetch_rows("SELECT game, name, text, checksum FROM note WHERE name = ?", name)
-        return {row[0]: row[2] for row in rows if is_intact_note(row)}
+        return {row[0]: row[2] for row in rows if is_intact(row)}
 
     def list_players(self) -> tuple[tuple[str, str], ...]:
         """Return the names and colours of all players, most recent first; the colour is empty if none was chosen."""
@@ -340,53 +328,53 @@ class GameStore(Closeable):
     # Helper methods
 
     def _append_with_pictures(
-        self, game: int, bodies: Sequence[EventBody], pictures: Mapping[str, bytes]
+        self,
+        game: int,
+        bodies: Sequence[EventBody],
+        pictures: Iterable[tuple[int, str, bytes]],
+        notes: Mapping[str, str],
     ) -> tuple[StoredEvent, ...]:
         with self._database.transaction() as db:
-            sql = "SELECT coalesce(max(number) + 1, 0) FROM event WHERE game = ?"
-            (next_number,) = db.execute(sql, (game,)).fetchone()
-            now = self._clock()
+            next_number, now = find_length(db, game), self._clock()
             events = tuple(StoredEvent(next_number + i, now, body) for i, body in enumerate(bodies))
             if events:
-                tail = self._insert_events(db, game, events)
-                last = events[-1].number
-                db.executemany(_INSERT_PICTURE, [(game, last, kind, jpeg) for kind, jpeg in pictures.items()])
-        if events:
-            self._tail_record.write(tail)
+                self._insert_events(db, game, events)
+                db.executemany(_INSERT_PICTURE, [(game, *picture) for picture in pictures])
+                db.executemany(_INSERT_NOTE, [add_checksum(game, name, text) for name, text in notes.items()])
         return events
 
-    def _insert_events(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> Tail:
-        """Insert events after the last event of a game, and return the new `Tail` of the game."""
-        sql = "SELECT checksum FROM event WHERE game = ? ORDER BY number DESC LIMIT 1"
-        (previous,) = db.execute(sql, (game,)).fetchone() or ("",)
-        rows = chain_events(previous, ((event.number, event.time, _encode_body(event.body)) for event in events))
-        db.executemany(_INSERT_EVENT, [(game, *row) for row in rows])
-        return self._seal_game(db, game, rows[-1])
+    def _read_rows(self, game: int) -> list[EventRow]:
+        with self._database.reading() as db:
+            return read_event_rows(db, game)
 
-    def _seal_game(self, db: sqlite3.Connection, game: int, last: EventRow) -> Tail:
-        """Update the number of events and the seal of a game after an event was appended.
+    def _insert_events(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> None:
+        """Insert events after the last event of a game."""
+        rows = [(game, event.number, float(event.time), _encode_body(event.body)) for event in events]
+        db.executemany(_INSERT_EVENT, [add_checksum(*row) for row in rows])
+        if rows:
+            self._write_game(db, game, rows[-1][1] + 1)
 
-        The seal is a checksum over the number of events and the last checksum. A damaged game gets no valid seal, so
-        that it is still reported as damaged. Return the new `Tail` of the game.
-        """
-        length = last[0] + 1
-        (started, imported) = db.execute("SELECT started, imported FROM game WHERE id = ?", (game,)).fetchone()
-        seal = "" if game in self._damaged else compute_seal(started, imported, length, last[3])
-        db.execute("UPDATE game SET length = ?, seal = ? WHERE id = ?", (length, seal, game))
-        return Tail(game, length, seal)
+    def _write_game(self, db: sqlite3.Connection, game: int, length: int) -> None:
+        """Write the number of events of a game, and the checksum of its row in the list of games."""
+        db.execute("UPDATE game SET length = ? WHERE id = ?", (length, game))
+        *row, _ = db.execute(f"{SELECT_GAMES} WHERE id = ?", (game,)).fetchone()
+        db.execute("UPDATE game SET checksum = ? WHERE id = ?", (compute_checksum(*row), game))
 
     def _make_stored_game(self, game: int, started: float, body: str | None, length: int, imported: bool) -> StoredGame:
         damage = ""
         if game in self._damaged:
-            intact = self._damaged[game]
-            body, length = body if intact else None, intact
-            damage = get_text("game-damaged", game, intact)
+            rows = self._read_rows(game)
+            body, length = rows[0][2] if rows else None, len(rows)
+            damage = get_text("game-damaged", game, self._damaged[game], length)
         started = started if 0 <= started < MAX_TIME_S else 0.0
         return StoredGame(game, started, json.loads(body or "{}"), length, imported, damage)
 
     def _check_games(self) -> None:
         """Find the damaged games, each with the number of its intact events, and the number of the last game."""
-        self._damaged = find_damaged_games(self._database)
+        with self._database.reading() as db:
+            if has_orphans(db):
+                raise StoreDamagedError(get_text("store-broken", self.path, "a game is missing"))
+            self._damaged = find_damaged_games(db)
         self._last_game_number = int(self._database.fetch_rows("SELECT coalesce(max(id), 0) FROM game")[0][0])
 
 

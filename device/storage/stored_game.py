@@ -25,8 +25,8 @@ class StoredEvent:
 class StoredGame:
     """A game in the list of the store: number, start time (seconds since 1970), first event and number of events.
 
-    `imported` is True for a game from a file. `damage` is a message about damage, or empty. A damaged game has only the
-    events before the damage. Imported and damaged games are not resumed at this table.
+    `imported` is True for a game from a file, which is not resumed at this table. `damage` is a message about damage,
+    or empty.
     """
 
     id: int

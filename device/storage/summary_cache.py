@@ -13,13 +13,12 @@ import msgspec
 from msgspec.structs import replace
 
 from device.storage.errors import log_store_errors
-from device.storage.game_log import UNREADABLE_GAME_ERRORS, replay_log
+from device.storage.game_log import UNREADABLE_GAME_ERRORS, read_ledger
 from device.storage.statistics import GameSummary, summarise_game
 from device.storage.store import GameStore, StoredGame
-from engine.events import from_json
 
 NOTE_NAME = "sum"
-SUMMARY_VERSION = 2
+SUMMARY_VERSION = 3
 """Version of the summaries. Increase it with each change of rules, scoring or statistics that changes summaries.
 
 `tests/device/storage/test_summary_cache.py` fails if the version was not increased.
@@ -35,7 +34,7 @@ class GameStanding(msgspec.Struct, frozen=True):
     players: tuple[str, ...]
     totals: tuple[int, ...]
     winners: tuple[int, ...] = ()
-    summary: GameSummary | None = msgspec.field(default=None, name="sum")  # the name in notes of earlier releases
+    summary: GameSummary | None = None
     racks_wanted: tuple[int, ...] = ()
 
 
@@ -107,7 +106,7 @@ class SummaryCache:
 
 def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | None:
     try:
-        game = replay_log(from_json(event.body) for event in store.read_events(stored.id))
+        game = read_ledger(event.body for event in store.read_events(stored.id)).game
     except UNREADABLE_GAME_ERRORS:
         return None
     outcome = game.outcome

@@ -22,7 +22,7 @@ from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER
 from engine.limits import MAX_ARCHIVE_DIRECTORY_BYTES, MAX_ARCHIVE_UNPACKED_BYTES, MAX_PICTURE_SIDE_PX
 
-PICTURE_MEMBER = re.compile(r"pictures/([0-9]{1,5})-(board|photo)\.jpg")
+PICTURE_MEMBER = re.compile(r"pictures/([0-9]{1,5})-(board|photo|question)\.jpg")
 """Pattern of the name of a picture in a ZIP: the number of its event, and its kind."""
 
 _ZIP_ERRORS = (

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from device.storage.archive import make_ledger
+from device.storage.game_log import write_ledger
 from device.storage.store import GameStore
-from engine.events import Redone, Undone, to_json
+from engine.ledger import Ledger
 from tests.support.archives import GAME, Members, export_to_memory, make_jpeg
 
 
@@ -29,12 +31,13 @@ def other(tmp_path: Path) -> Iterator[GameStore]:
 @pytest.fixture
 def number(store: GameStore) -> int:
     """Number of a game in `store`, with an undo and a redo."""
-    number = store.begin_game(to_json(GAME.events[0]))
-    for press, event in enumerate(GAME.events[1:-1], 1):
-        store.append_events(number, [{**to_json(event), "press": press}])
-    store.append_events(number, [{**to_json(Undone()), "press": 98, "way": "undo"}])
-    store.append_events(number, [{**to_json(Redone()), "press": 99, "way": "redo"}])
-    store.append_events(number, [to_json(GAME.events[-1])], {"board": make_jpeg(), "photo": make_jpeg(60)})
+    *entries, last = make_ledger(GAME).entries
+    ledger = Ledger(GAME.start_event, tuple(entries)).undo().redo().record([last.alternatives], source=last.source)
+    start, *bodies = write_ledger(ledger)
+    number = store.begin_game(start)
+    for body in bodies[:-1]:
+        store.append_events(number, [body])
+    store.append_events(number, bodies[-1:], {len(bodies): {"board": make_jpeg(), "photo": make_jpeg(60)}})
     return number
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,14 +20,13 @@ from engine.events import GameStarted, Passed, to_json
 from tests.support.archives import export_to_memory
 from tests.support.full_disk import file_size_limit
 
-DATA = Path(__file__).parent / "data"
 STARTED = to_json(GameStarted(("Anna", "Ben")))
 
 
 def test_backup_with_pictures_has_everything(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         number = store.begin_game(STARTED)
-        store.append_events(number, [to_json(Passed(0))], {"board": b"\xff\xd8\xff" + bytes(50_000)})
+        store.append_events(number, [to_json(Passed(0))], {1: {"board": b"\xff\xd8\xff" + bytes(50_000)}})
         store.copy_to(tmp_path / "backup.db")
         with GameStore(tmp_path / "backup.db") as copied:
             assert copied.list_games() == store.list_games() and copied.read_events(number) == store.read_events(number)
@@ -59,8 +59,8 @@ def test_backup_goes_over_nothing(tmp_path: Path) -> None:
 def test_turns_are_kept_while_a_backup_runs(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         number = store.begin_game(STARTED)
-        for _ in range(40):
-            store.append_events(number, [{"kind": "note"}], {"photo": bytes(200_000)})
+        for n in range(1, 41):
+            store.append_events(number, [{"kind": "note"}], {n: {"photo": bytes(200_000)}})
         turns = 0
         backup = threading.Thread(target=store.copy_to, args=(tmp_path / "backup.db",))
         backup.start()
@@ -76,7 +76,7 @@ def test_backup_has_whole_log_and_no_pictures(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         for _ in range(3):
             number = store.begin_game(STARTED)
-            store.append_events(number, [to_json(Passed(0))], {"board": b"\xff\xd8\xff" + bytes(50_000)})
+            store.append_events(number, [to_json(Passed(0))], {1: {"board": b"\xff\xd8\xff" + bytes(50_000)}})
         store.delete_game(2)
         store.save_note(3, "clock", "12 minutes")
         store.save_colour("Ben", "#ff8800")
@@ -113,14 +113,17 @@ def test_backup_with_games_that_the_store_lost_is_kept(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["games-v1.db", "release-0.1.0/games.db"])
-def test_backup_of_an_earlier_version_with_lost_games_is_kept(tmp_path: Path, name: str) -> None:
-    shutil.copy(DATA / name, tmp_path / "games-000001.db")
+def test_game_is_deleted_though_there_is_a_backup_of_an_older_version(tmp_path: Path) -> None:
+    old = tmp_path / "games-000001.db"
+    with closing(sqlite3.connect(old)) as db:
+        db.execute("PRAGMA user_version = 2")
+    before = old.read_bytes()
     with GameStore(tmp_path / "games.db") as store:
         store.begin_game(STARTED)
-        for _ in range(MAX_BACKUPS):
-            make_backup(store, tmp_path)
-    assert list_backups(tmp_path)[0].name == "games-000001.db"
+        make_backup(store, tmp_path)
+        delete_from_backups(store.list_games()[0].started, False, tmp_path)
+    with GameStore(list_backups(tmp_path)[-1]) as newest:
+        assert newest.list_games() == () and old.read_bytes() == before
 
 
 def test_backup_from_which_a_game_was_deleted_is_not_kept(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def path(tmp_path: Path) -> Path:
     """A file with an ended game of one event, and the beginning of another game."""
     with GameStore(tmp_path / "games.db") as store:
         store.begin_game(STARTED)
-        store.append_events(store.begin_game(STARTED), [PASS], {"board": b"\xff\xd8\xff"})
+        store.append_events(store.begin_game(STARTED), [PASS], {1: {"board": b"\xff\xd8\xff"}})
         store.save_note(2, "clock", "12 minutes")
     return tmp_path / "games.db"
 
@@ -75,14 +75,14 @@ def test_file_with_events_in_its_log_is_read(path: Path, disk: Disk) -> None:
 def test_game_goes_on_in_the_file_once_it_can_be_written(path: Path, disk: Disk) -> None:
     disk.is_read_only = True
     with FallbackStore(path, disk.now) as store:
-        played = store.append_events(2, [PASS], {"photo": b"\xff\xd8\xff1"})
+        played = store.append_events(2, [PASS], {2: {"photo": b"\xff\xd8\xff1"}})
         disk.is_read_only = False
     with GameStore(path) as own:
         assert [game.length for game in own.list_games()] == [3, 1] and own.read_events(2)[-1] == played[0]
         assert (
             own.read_picture(2, 2, "photo") == b"\xff\xd8\xff1" and own.read_picture(2, 1, "board") == b"\xff\xd8\xff"
         )
-        assert not any(game.damage for game in own.list_games()) and not own.lost_tail
+        assert not any(game.damage for game in own.list_games())
 
 
 def test_events_are_saved_during_play_but_a_failed_attempt_is_not_repeated_at_once(path: Path, disk: Disk) -> None:
@@ -185,7 +185,7 @@ def test_colours_and_names_of_players_are_saved(path: Path, disk: Disk) -> None:
 def test_pictures_are_deleted_in_the_file_or_not_at_all(path: Path, disk: Disk) -> None:
     disk.is_read_only = True
     with FallbackStore(path, disk.now) as store:
-        store.append_events(2, [PASS], {"board": b"\xff\xd8\xff"})
+        store.append_events(2, [PASS], {2: {"board": b"\xff\xd8\xff"}})
         with pytest.raises(StoreReadOnlyError):
             store.delete_pictures()
         assert store.summarise_pictures().count == 1
@@ -209,22 +209,22 @@ def full_file(path: Path) -> Iterator[GameStore]:
 
 def test_events_are_saved_without_a_picture_on_a_full_disk(path: Path, disk: Disk, full_file: GameStore) -> None:
     with FallbackStore(path, disk.now, lambda: full_file) as store:
-        store.append_events(2, [PASS], {"photo": PHOTO})
+        store.append_events(2, [PASS], {2: {"photo": PHOTO}})
         assert len(full_file.read_events(2)) == 3 and "is full" in store.picture_problem
 
 
 def test_picture_is_saved_later_if_the_disk_has_room_again(path: Path, disk: Disk, full_file: GameStore) -> None:
     with FallbackStore(path, disk.now, lambda: full_file) as store:
-        store.append_events(2, [PASS], {"photo": PHOTO})
+        store.append_events(2, [PASS], {2: {"photo": PHOTO}})
         free_pages(full_file)
         disk.time_s += RETRY_INTERVAL_S
-        store.append_events(2, [PASS], {"board": b"\xff\xd8\xff"})
+        store.append_events(2, [PASS], {3: {"board": b"\xff\xd8\xff"}})
         assert not store.picture_problem and full_file.list_pictures(2) == ((1, "board"), (2, "photo"), (3, "board"))
 
 
 def test_turn_without_a_picture_has_no_problem_with_its_picture(path: Path, disk: Disk, full_file: GameStore) -> None:
     with FallbackStore(path, disk.now, lambda: full_file) as store:
-        store.append_events(2, [PASS], {"photo": PHOTO})
+        store.append_events(2, [PASS], {2: {"photo": PHOTO}})
         disk.time_s += RETRY_INTERVAL_S
         store.append_events(2, [PASS])
         assert not store.picture_problem
@@ -234,7 +234,7 @@ def test_lost_pictures_are_not_reported_as_lost_turns(
     path: Path, disk: Disk, full_file: GameStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     with FallbackStore(path, disk.now, lambda: full_file) as store:
-        store.append_events(2, [PASS], {"photo": PHOTO})
+        store.append_events(2, [PASS], {2: {"photo": PHOTO}})
     assert "pictures of turns in memory are lost" in caplog.text and "what was played" not in caplog.text
 
 

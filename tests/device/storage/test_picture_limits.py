@@ -28,7 +28,7 @@ def open_store(path: Path, clock: SetClock, limits: PictureLimits = DEFAULT_LIMI
 def play_game(store: GameStore, size: int = 1000) -> int:
     """Add a game with one picture of `size` bytes, and return the game's number."""
     game = store.begin_game({"n": 0})
-    store.append_events(game, [{"n": 1}], {"board": bytes(size)})
+    store.append_events(game, [{"n": 1}], {1: {"board": bytes(size)}})
     return game
 
 
@@ -138,7 +138,7 @@ def test_deleted_pictures_cannot_be_read_from_the_disk(tmp_path: Path, clock: Se
     mark = b"a mark in a picture that no other file has"
     with open_store(tmp_path, clock) as store:
         game = store.begin_game({"n": 0})
-        store.append_events(game, [{"n": 1}], {"board": mark * 50})
+        store.append_events(game, [{"n": 1}], {1: {"board": mark * 50}})
         store.delete_pictures()
         assert store.list_pictures(game) == () and len(store.read_events(game)) == 2
         assert not [file.name for file in tmp_path.iterdir() if mark in file.read_bytes()]

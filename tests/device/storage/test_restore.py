@@ -15,19 +15,22 @@ from device.storage.recovery import open_store
 from device.storage.restore import Restoration, restore_backup
 from device.storage.store import GameStore, StoredEvent
 from engine.events import GameStarted, Passed, to_json
+from engine.ledger import Entry
+from engine.ledger_data import write_entry
 from tests.support.full_disk import file_size_limit
 
 STARTED = to_json(GameStarted(("Anna", "Ben")))
+PASS = write_entry(Entry(1, 1, ((Passed(None),),)))
 
 
 @pytest.fixture
 def backup(path: Path, tmp_path: Path) -> Path:
     """A backup with two games; afterwards game 2 has one more event, and game 3 has started."""
     with GameStore(path) as store:
-        store.append_events(store.begin_game(STARTED), [to_json(Passed(0))])
-        store.append_events(store.begin_game(STARTED), [to_json(Passed(0))])
+        store.append_events(store.begin_game(STARTED), [PASS])
+        store.append_events(store.begin_game(STARTED), [PASS])
         made = make_backup(store, tmp_path / "backups")
-        store.append_events(2, [to_json(Passed(1))])
+        store.append_events(2, [PASS])
         store.begin_game(STARTED)
     return made
 
@@ -57,7 +60,7 @@ def test_imported_copy_with_more_turns_is_not_taken_for_the_game(path: Path, tmp
     with GameStore(path) as store:
         store.begin_game(STARTED)
         (begun,) = store.read_events(1)
-        store.add_game(store.list_games()[0].started, [begun, StoredEvent(1, begun.time, to_json(Passed(0)))], ())
+        store.add_game(store.list_games()[0].started, [begun, StoredEvent(1, begun.time, PASS)], ())
         backup = make_backup(store, tmp_path / "backups")
     assert list_newer(restore_backup(backup, path)) == {}
 
@@ -88,7 +91,7 @@ def test_store_in_use_is_not_replaced(path: Path, backup: Path) -> None:
     with GameStore(path) as store:
         with pytest.raises(StoreLockedError, match="in use"):
             restore_backup(backup, path)
-        store.append_events(3, [to_json(Passed(0))])
+        store.append_events(3, [PASS])
     assert list_lengths(path) == {1: 2, 2: 3, 3: 2}
 
 

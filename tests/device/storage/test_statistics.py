@@ -34,7 +34,7 @@ def play(player: int, game: Game, at: str, word: str) -> PlayMade:
 
 def played(*moves: tuple[str, str] | Event, players: tuple[str, ...] = ("Anna", "Ben")) -> Game:
     """A game; plays as (square, word) by whose turn it is."""
-    game = Game.from_events([GameStarted(players)])
+    game = Game.begin(GameStarted(players))
     for move in moves:
         game = game.push(play(game.to_move, game, *move) if isinstance(move, tuple) else move)
     return game

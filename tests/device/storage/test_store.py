@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import signal
@@ -11,16 +10,18 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from device.storage.errors import GameDeletedError, StoreLockedError, StoreReadOnlyError
+from device.storage.errors import GameDeletedError, StoreLockedError, StoreReadOnlyError, StoreVersionError
 from device.storage.picture_limits import PictureLimits
-from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoreError
-from engine.events import from_json
-from engine.game import Game
+from device.storage.recovery import open_store
+from device.storage.schema import STORE_SCHEMA
+from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoreError
 from tests.support.damaged_store import get_connection, limit_pages
 
 ROOT = Path(__file__).parents[3]
@@ -53,12 +54,40 @@ def test_games_do_not_mix_and_the_newest_is_first(path: Path) -> None:
         assert [g.id for g in store.list_games()] == [second, first]
 
 
-def test_pictures_go_with_the_last_event_of_a_turn(path: Path) -> None:
+def test_pictures_go_with_the_event_of_their_number(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
-        events = store.append_events(game, [{"n": 1}, {"n": 2}], {"board": b"jpeg"})
-        assert store.read_picture(game, events[-1].number, "board") == b"jpeg"
-        assert store.read_picture(game, events[0].number, "board") is None
+        store.append_events(game, [{"n": 1}, {"n": 2}], {2: {"board": b"jpeg"}})
+        assert store.read_picture(game, 2, "board") == b"jpeg" and store.read_picture(game, 1, "board") is None
+
+
+def test_notes_are_saved_with_the_events_to_which_they_belong(path: Path) -> None:
+    with GameStore(path) as store:
+        game = store.begin_game(STARTED)
+        store.append_events(game, [{"n": 1}], notes={"evidence": "A1"})
+        with pytest.raises(TypeError):
+            store.append_events(game, [{"n": object()}], notes={"evidence": "B2"})
+        assert store.read_note(game, "evidence") == "A1"
+
+
+def test_write_ahead_log_is_empty_after_each_turn(path: Path) -> None:
+    log = path.with_name("games.db-wal")
+    with GameStore(path) as store:
+        game = store.begin_game(STARTED)
+        store.append_events(game, [{"n": 1}], {1: {"board": bytes(50_000)}})
+        assert log.stat().st_size == 0
+
+
+def test_turn_is_saved_at_once_while_another_program_reads_the_file(path: Path) -> None:
+    with GameStore(path) as store, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        game = store.begin_game(STARTED)
+        other.execute("BEGIN")
+        other.execute("SELECT * FROM event").fetchall()
+        began = time.monotonic()
+        store.append_events(game, [{"n": 1}])
+        assert time.monotonic() - began < 2
+        other.execute("COMMIT")
+        assert len(store.read_events(game)) == 2
 
 
 def test_turn_is_written_whole_or_not_at_all(path: Path) -> None:
@@ -98,14 +127,6 @@ def test_folder_that_is_not_there(tmp_path: Path) -> None:
         GameStore(tmp_path / "nowhere" / "games.db")
 
 
-def test_newer_store_is_refused_and_kept(path: Path) -> None:
-    db = sqlite3.connect(path)
-    db.execute("PRAGMA user_version = 99")
-    db.close()
-    with pytest.raises(StoreError, match="newer"):
-        GameStore(path)
-
-
 def test_full_disk_takes_the_turn_without_its_picture_and_then_says_so(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
@@ -113,7 +134,7 @@ def test_full_disk_takes_the_turn_without_its_picture_and_then_says_so(path: Pat
         kept = 0
         with pytest.raises(StoreError, match="full"):
             for n in range(100):
-                store.append_events(game, [{"n": n, "text": "x" * 2000}], {"photo": bytes(400_000)})
+                store.append_events(game, [{"n": n, "text": "x" * 2000}], {n + 1: {"photo": bytes(400_000)}})
                 kept = n
         assert kept > 1
         assert [e.body["n"] for e in store.read_events(game)] == list(range(-1, kept + 1))
@@ -143,7 +164,7 @@ store = GameStore(sys.argv[1])
 game = store.begin_game({"n": -1})
 n = 0
 while True:
-    store.append_events(game, [{"n": n}], {"board": bytes(20_000)})
+    store.append_events(game, [{"n": n}], {n + 1: {"board": bytes(20_000)}})
     print(n, flush=True)
     n += 1
 """
@@ -166,51 +187,34 @@ def test_every_confirmed_turn_survives_a_kill(path: Path) -> None:
         assert len(kept) <= len(confirmed) + 1
 
 
-V1 = Path(__file__).parent / "data" / "games-v1.db"
-"""Written by version 1 of the store: two games of the demo, with two small pictures each."""
-
-
-def test_store_of_version_1_goes_on_with_all_it_has(path: Path) -> None:
-    path.write_bytes(V1.read_bytes())
-    with sqlite3.connect(V1) as before:
-        events = before.execute("SELECT * FROM event ORDER BY game, number").fetchall()
-        pictures = before.execute("SELECT game, number, kind, jpeg FROM picture ORDER BY rowid").fetchall()
-    before.close()
-    with GameStore(path) as store:
-        assert [game.length for game in store.list_games()] == [30, 34]
-        for game, number, at, body in events:
-            assert store.read_events(game)[number] == StoredEvent(number, at, json.loads(body))
-        assert pictures and all(store.read_picture(*key) == jpeg for *key, jpeg in pictures)
-        assert [name for name, _ in store.list_players()] == ["Ada", "Finn", "Rosa", "Anna", "Ben"]
-        totals = [
-            Game.from_events(from_json(e.body) for e in store.read_events(g.id)).totals for g in store.list_games()
-        ]
-        assert totals == [(316, 266, 171), (450, 330)]
-        store.append_events(2, [{"kind": "undone"}])
-    with GameStore(path) as store:  # and once more, as a store of today
-        assert store.list_games()[0].length == 31
-
-
-def test_migration_that_cannot_be_finished_leaves_the_file_as_it_was(path: Path) -> None:
-    path.write_bytes(V1.read_bytes())
-    db = sqlite3.connect(path)
-    db.execute("CREATE TABLE note (mine TEXT)")  # somebody else's table in the way
-    db.commit()
-    db.close()
-    with pytest.raises(StoreError, match="note"):
+@pytest.mark.parametrize(("file_id", "version"), STORE_SCHEMA.old_versions)
+def test_older_store_is_refused_with_its_remedy_and_not_changed(path: Path, file_id: int, version: int) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
+        db.execute(f"PRAGMA application_id = {file_id}")
+        db.execute(f"PRAGMA user_version = {version}")
+        db.execute("CREATE TABLE game (id INTEGER PRIMARY KEY, started REAL NOT NULL)")
+    before = path.read_bytes()
+    with pytest.raises(StoreVersionError, match="export them as GCG with that version"):
         GameStore(path)
-    db = sqlite3.connect(path)
-    assert db.execute("PRAGMA user_version").fetchone() == (1,)
-    assert db.execute("SELECT count(*) FROM event").fetchone() == (64,)
-    assert [row[1] for row in db.execute("PRAGMA table_info(game)")] == ["id", "started"]
-    db.close()
+    store, problem = open_store(path)
+    with store:
+        assert store.path == ":memory:" and "export them as GCG" in problem
+    assert path.read_bytes() == before
+
+
+def test_newer_store_of_this_program_is_refused_and_kept(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA application_id = {STORE_SCHEMA.make_file_id(99)}")
+        db.execute("PRAGMA user_version = 99")
+    with pytest.raises(StoreVersionError, match="newer"):
+        GameStore(path)
 
 
 def test_deleted_game_is_gone_and_the_others_are_not(path: Path) -> None:
     with GameStore(path) as store:
         first, second = store.begin_game(STARTED), store.begin_game(STARTED)
         for game in (first, second):
-            store.append_events(game, [{"n": 1}], {"board": b"jpeg of %d" % game * 5000})
+            store.append_events(game, [{"n": 1}], {1: {"board": b"jpeg of %d" % game * 5000}})
             store.save_note(game, "clock", "ticking")
         store.delete_game(first)
         assert [g.id for g in store.list_games()] == [second]
@@ -284,7 +288,7 @@ def test_pictures_of_the_oldest_games_make_room(path: Path) -> None:
         games = []
         for _ in range(5):
             games.append(store.begin_game(STARTED))
-            store.append_events(games[-1], [{"n": 1}], {"photo": bytes(300_000)})
+            store.append_events(games[-1], [{"n": 1}], {1: {"photo": bytes(300_000)}})
         assert [len(store.list_pictures(game)) for game in games] == [0, 1, 1, 1, 1]
         assert all(len(store.read_events(game)) == 2 for game in games)
 
@@ -292,14 +296,14 @@ def test_pictures_of_the_oldest_games_make_room(path: Path) -> None:
 def test_picture_of_no_bounded_size_is_left_out(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
-        store.append_events(game, [{"n": 1}], {"photo": bytes(MAX_PICTURE_BYTES + 1), "board": b"small"})
+        store.append_events(game, [{"n": 1}], {1: {"photo": bytes(MAX_PICTURE_BYTES + 1), "board": b"small"}})
         assert store.list_pictures(game) == ((1, "board"),)
 
 
 def test_picture_that_cannot_be_read_is_none(path: Path) -> None:
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
-        store.append_events(game, [{"n": 1}], {"board": b"jpeg"})
+        store.append_events(game, [{"n": 1}], {1: {"board": b"jpeg"}})
     assert store.read_picture(game, 1, "board") is None  # closed: no reading is possible
 
 
@@ -344,14 +348,14 @@ def test_file_that_was_deleted_is_written_again_with_the_next_turn(
     path = tmp_path / "games.db"
     with GameStore(path) as store:
         game = store.begin_game(STARTED)
-        store.append_events(game, [{"n": 1}], {"board": b"picture"})
+        store.append_events(game, [{"n": 1}], {1: {"board": b"picture"}})
         delete(path)
         store.append_events(game, [{"n": 2}])
         store.append_events(game, [{"n": 3}])
         with GameStore(path, is_owner=False) as other:
             assert len(other.read_events(game)) == 4 and other.read_picture(game, 1, "board") == b"picture"
     with GameStore(path) as store:
-        assert len(store.read_events(game)) == 4 and not store.lost_tail
+        assert len(store.read_events(game)) == 4
 
 
 def test_file_that_was_deleted_is_written_again_when_the_table_stops(tmp_path: Path) -> None:
@@ -421,11 +425,3 @@ def test_second_owner_after_the_lock_was_deleted_does_not_get_the_turns_of_the_f
         with pytest.raises(StoreLockedError):
             store.append_events(game, [{"n": 2}])
         assert [event.body["n"] for event in store.read_events(game)] == [-1, 1]
-
-
-@pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/dev/zero"), Path.mkdir])
-def test_record_of_the_last_event_that_is_no_file_is_ignored(make: Callable[[Path], object], tmp_path: Path) -> None:
-    make(tmp_path / "games.db.tail")
-    with GameStore(tmp_path / "games.db") as store:
-        store.begin_game(STARTED)
-        assert not store.lost_tail and len(store.list_games()) == 1

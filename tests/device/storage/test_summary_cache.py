@@ -12,11 +12,12 @@ from typing import Any
 import msgspec
 import pytest
 
+from device.storage.game_log import GameLog
 from device.storage.recovery import copy_games, open_damaged
 from device.storage.statistics import summarise_game
 from device.storage.store import GameStore, StoredEvent
 from device.storage.summary_cache import NOTE_NAME, SUMMARY_VERSION, GameStanding, SummaryCache
-from engine.events import Event, GameEnded, GameStarted, Passed, PlayMade, RackRevealed, Undone, to_json
+from engine.events import Act, GameEnded, GameStarted, Passed, PlayMade, RackRevealed
 from engine.game import Game
 from engine.gcg import build_game, parse_gcg
 from engine.plays import Play
@@ -26,15 +27,14 @@ from tests.support.waiting import PATIENCE_S
 GAMES = Path(__file__).parents[3] / "device" / "data" / "games"
 RECORDED_SUMMARIES = Path(__file__).parent / "data" / "summaries.json"
 STARTED = GameStarted(("Anna", "Ben"))
-BEFORE = Game.from_events([STARTED])
+BEFORE = Game.begin(STARTED)
 HORN = PlayMade(0, Play.from_gcg(BEFORE.board, "8F", "HORN", BEFORE.tiles))
 
 
-def begin(store: GameStore, *events: Event) -> int:
-    number = store.begin_game(to_json(STARTED))
-    if events:
-        store.append_events(number, [to_json(event) for event in events])
-    return number
+def begin(store: GameStore, *acts: Act) -> int:
+    log, _ = GameLog.begin_game(store, STARTED)
+    log.append(log.ledger.record([((act,),) for act in acts]))
+    return log.number
 
 
 def worked_out(store: GameStore, monkeypatch: pytest.MonkeyPatch) -> list[int]:
@@ -53,7 +53,7 @@ def worked_out(store: GameStore, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_kept_sums_are_those_that_were_worked_out(store: GameStore, monkeypatch: pytest.MonkeyPatch) -> None:
     begin(store, HORN, Passed(1), GameEnded(), RackRevealed(0, ()), RackRevealed(1, ()))
     begin(store, HORN)
-    begin(store, Undone(), Undone())  # nobody can read this one
+    store.append_events(begin(store), [{"kind": "other"}])  # nobody can read this one
     sums = SummaryCache(store)
     first = [sums.get_standing(game) for game in store.list_games()]
     assert first[0] is None and first[1] == GameStanding(("Anna", "Ben"), (14, 0)) and first[2] is not None
@@ -90,7 +90,9 @@ def test_game_that_went_on_is_summed_up_anew(store: GameStore) -> None:
     sums = SummaryCache(store)
     assert sums.get_standing(store.list_games()[0]) == GameStanding(("Anna", "Ben"), (14, 0))
     sums.save()
-    store.append_events(number, [to_json(Undone())])
+    log = GameLog.load(store, number)
+    assert log is not None
+    log.append(log.ledger.undo())
     for knowing in (sums, SummaryCache(store)):
         assert knowing.get_standing(store.list_games()[0]) == GameStanding(("Anna", "Ben"), (0, 0))
 
@@ -127,10 +129,6 @@ def record_summaries() -> dict[str, Any]:
     return {"version": SUMMARY_VERSION, "games": summaries}
 
 
-if __name__ == "__main__":
-    RECORDED_SUMMARIES.write_text(json.dumps(record_summaries(), indent=1) + "\n", encoding="utf-8")
-
-
 def test_summary_of_a_game_that_was_recovered_under_another_number_has_this_number(tmp_path: Path) -> None:
     with GameStore(tmp_path / "before.db") as before:
         deleted, kept = begin(before), begin(before, HORN, Passed(1), GameEnded())
@@ -142,3 +140,7 @@ def test_summary_of_a_game_that_was_recovered_under_another_number_has_this_numb
         copy_games(damaged, after)
         standing = SummaryCache(after).get_standing(after.list_games()[0])
         assert standing and standing.summary and (kept, standing.summary.number) == (2, 1)
+
+
+if __name__ == "__main__":
+    RECORDED_SUMMARIES.write_text(json.dumps(record_summaries(), indent=1) + "\n", encoding="utf-8")
