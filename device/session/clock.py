@@ -9,14 +9,13 @@ tournaments use 25 minutes for each player and 10 penalty points for each starte
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isfinite
 
 from device.storage.errors import log_store_errors
-from device.storage.game_log import GameLog, find_press_clocks
+from device.storage.game_log import GameLog
 from device.storage.store import GameStore
-from engine.events import ClockRead, Event, GameEnded, TurnEvent
 from engine.game import Game
 
 
@@ -132,7 +131,7 @@ class ClockKeeper:
         saved = None
         with log_store_errors("the clock is that of the last turn"):
             saved = store.read_note(log.number, NOTE_NAME)
-        self._clock, self.paused = restore_clock(saved, log.seconds_used)
+        self._clock, self.paused = restore_clock(saved, log.game.state.clocks)
         self._saved_pause = self.paused
         self._clock = self._clock.advance_to(now())
         self._undone: list[tuple[Game, tuple[float, ...]]] = []
@@ -160,15 +159,16 @@ class ClockKeeper:
         self._clock = self._clock.stop(now) if player is None else self._clock.start_player(player, now)
         self.save()
 
-    def restore_press(self, before: Game, after: Game) -> None:
+    def restore(self, before: Game, after: Game) -> None:
         """Set the clocks back after an undo or a redo; `before` and `after` are the game before and after it.
 
-        An undo sets them to the times recorded at the undone press. A redo sets them to the times at the undo, or after
-        a restart to those recorded at the press.
+        An undo sets them to the times recorded at the undone press: the clocks go back to the moment of the press, not
+        to the beginning of its turn. A redo sets them to the times at the undo, or after a restart to those recorded at
+        the press.
         """
-        used = find_press_clocks(before, after) if self._has_clock else None
-        if used is None:
+        if not self._has_clock or before.state.clocks == after.state.clocks:
             return
+        used = max(before.state.clocks, after.state.clocks, key=sum)
         if len(after.events) < len(before.events):
             self._undone.append((before, self._clock.used))
         elif self._undone and self._undone[-1][0] == after:
@@ -188,16 +188,8 @@ class ClockKeeper:
             if not self._has_clock:  # the thread that saves a running clock must change nothing
                 self._saved_pause = self.paused
 
-    def make_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Return the `ClockRead` events to record with `events`; none if `events` contains no turn.
-
-        The result has an event for the player whose turn ends. It also has one for each player whose last recorded time
-        is older, because an answer or a correction ended the turn. If the game ends, it has an event for each player.
-        """
-        if not self._has_clock or not any(isinstance(event, TurnEvent) for event in events):
-            return ()
-        game, used = self._log.game, [round(seconds, 1) for seconds in self._clock.advance_to(self._now()).used]
-        ends = any(isinstance(event, GameEnded) for event in events)
-        pairs = enumerate(zip(used, game.state.clocks, strict=True))
-        players = [player for player, (now, last) in pairs if ends or player == game.to_move or now != last]
-        return tuple(ClockRead(player, used[player]) for player in players)
+    def read(self) -> tuple[float, ...] | None:
+        """Return the seconds that each player has used, rounded to tenths; None in a game without a clock."""
+        if not self._has_clock:
+            return None
+        return tuple(round(seconds, 1) for seconds in self._clock.advance_to(self._now()).used)

@@ -1,50 +1,93 @@
-"""The controller of the current game, which records events, holds the open question and builds snapshots."""
+"""The controller of the current game, which records what happens, shows questions and builds snapshots."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import EllipsisType
 
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
+from device.session.evidence import EVIDENCE_NOTE, TableEvidence, load_evidence, write_evidence
 from device.session.messages import (
     Notice,
+    Question,
     Trouble,
     convert_engine_errors,
     format_sentence,
-    list_deferred_questions,
     make_finding_notice,
     make_notice,
-    update_names,
+    make_refusal,
 )
-from device.session.open_question import OpenQuestion, make_finding_question
 from device.session.phases import TURN_PHASES
-from device.session.picture_buffer import PictureBuffer
+from device.session.picture_buffer import QUESTION_KIND, PictureBuffer
 from device.session.player_colours import PlayerColours
-from device.session.question_memory import QuestionMemory
-from device.session.question_note import QuestionNote, make_deferral
-from device.session.snapshot import LookView, Phase, TableSnapshot
+from device.session.questions import (
+    find_asked_words,
+    is_challenge,
+    list_open_questions,
+    make_finding_question,
+    show_question,
+)
+from device.session.recording import (
+    Record,
+    add_evidence,
+    add_record,
+    answer_question,
+    close_questions,
+    find_missed_press,
+    make_question_history,
+    make_record,
+)
+from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.snapshot_builder import build_snapshot
 from device.session.turns.decision import Decision, TurnContext
-from device.session.withdrawn_tiles import WithdrawnPlay, add_withdrawn_plays
+from device.session.withdrawn_tiles import add_withdrawn_plays
+from device.storage.errors import log_store_errors
 from device.storage.game_log import GameLog
-from device.storage.store import GameStore
-from engine.events import Event, GameStarted, PositionEntered
+from device.storage.notes import load_note
+from device.storage.store import TABLE_NOTES, GameStore
+from engine.board import Square, square_name
+from engine.events import (
+    Act,
+    Edit,
+    GameStarted,
+    PlayerTurn,
+    PlayMade,
+    PositionEntered,
+    SquareCorrected,
+    TurnCorrected,
+    TurnEvent,
+    TurnInserted,
+)
 from engine.game import Game
-from engine.inference.history import EMPTY_HISTORY
+from engine.inference.history import EMPTY_HISTORY, ReadingHistory
+from engine.ledger import (
+    Alternative,
+    Entry,
+    Ledger,
+    Shown,
+    Source,
+    Step,
+    find_open_entries,
+    find_shown_entry,
+    make_relative,
+)
 from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading
 from engine.rules import ChallengeRule
 from engine.tiles import load_tile_set
-from engine.validation import Source, validate_turn
-from engine.validation.deferred_questions import find_deferred_questions
-from engine.validation.late_answers import answer_deferred_question
-from engine.validation.void_plays import restore_void_play, withdraw_void_plays
+from engine.validation import Source as TurnSource
+from engine.validation import validate_turn
+from engine.validation.open_questions import find_provisional_turns
+
+ASKED_WORDS_NOTE = "asked-words"
+"""Name of the table's note that contains the words about which the players were asked, as a JSON list."""
 
 
 class GameController:
-    """Controller of the current game, with its log, its clock, the open question and the notices for the players."""
+    """Controller of the current game, with its log, its clock, the evidence of readings and the notices."""
 
     def __init__(self, store: GameStore, words: WordList | None, now: Callable[[], float]) -> None:
         self.store = store
@@ -56,7 +99,6 @@ class GameController:
         self.clock_keeper: ClockKeeper | None = None
         """The keeper of the game's clock; None in the lobby."""
         self._shown_warnings: set[str] = set()
-        self._look_view: LookView | None = None
         self.colours = PlayerColours(store)
         """Colours of all players in the store."""
         self.words = words
@@ -64,24 +106,17 @@ class GameController:
         self.pictures = PictureBuffer(store)
         """The last pictures, by the names that the snapshots contain."""
         self.seat: int | None = None
-        """The player whose button or phone gave the last command that did not keep the open question, or None.
-
-        It is None for a shared button or phone, and for the API."""
+        """The player whose button or phone ended the turn last; None for a shared one, and for the API."""
         self.notices: tuple[Notice, ...] = ()
         """Notices to show in the next snapshot."""
-        self.open_question: OpenQuestion | None = None
-        """The question that the players have not answered yet, or None."""
-        self.reading_history = EMPTY_HISTORY
-        """Evidence from earlier readings of this game's board."""
-        self.board_colours: tuple[tuple[str, str], ...] = ()
-        """The colours of the board by premium, in the format of `TableSnapshot.board_colours`."""
-        self.memory = QuestionMemory(store)
-        """The questions that the players were asked before."""
-        self._question_note = QuestionNote(store)
-        self.last_reading: BoardReading | None = None
-        """The last reading of this game's board; None before the first one."""
-        self.tiles_to_clear: tuple[WithdrawnPlay, ...] = ()
-        """The withdrawn plays whose tiles the players must remove."""
+        self.evidence = TableEvidence()
+        """What the readings of this game's board have shown."""
+        self.wait_question: Question | None = None
+        """The question whether to wait for a reading that takes long, or None."""
+        warning = "the words of earlier questions are not known"
+        self._asked_words = load_note(store, TABLE_NOTES, ASKED_WORDS_NOTE, frozenset[str], warning) or frozenset()
+        self._pictured: dict[int, str] = {}
+        """The names of the pictures of questions, by the number of their entry."""
 
     # The game
 
@@ -90,6 +125,11 @@ class GameController:
         """The log of the current game. Raises `AssertionError` if there is no game."""
         assert self._log is not None, "commands that need a game are refused without one"
         return self._log
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger of the current game."""
+        return self.log.ledger
 
     @property
     def game(self) -> Game:
@@ -101,11 +141,44 @@ class GameController:
         """True if there is a current game; False in the lobby."""
         return self._log is not None
 
+    def has_turn_since(self, moment: Moment) -> bool:
+        """Return True if a turn was recorded in the current game after a moment."""
+        if self._log is None or moment.game != self._log.number:
+            return False
+        later = (entry for entry in self.ledger.in_effect if entry.number >= moment.events)
+        return any(isinstance(step, PlayerTurn) for entry in later for step in self.ledger.get_steps(entry))
+
     @property
     def readable_letters(self) -> tuple[str, ...]:
         """The letters of the game's tile set; those of the English set without a game that a camera can read."""
         is_readable = self.has_game and not self.game.tiles.by_hand_only
         return self.game.tiles.letters if is_readable else load_tile_set("en").letters
+
+    @property
+    def shown_entry(self) -> Entry | None:
+        """The entry whose question is shown, or None."""
+        if self._log is None:
+            return None
+        return find_shown_entry(self.ledger)
+
+    @property
+    def waits_for_answer(self) -> bool:
+        """True if the game waits for an answer: nothing counts before it."""
+        entry = self.shown_entry
+        if self.wait_question is not None or entry is None or entry.doubt is None:
+            return self.wait_question is not None
+        return entry.doubt.waits and not self.ledger.get_steps(entry)
+
+    @property
+    def missed_press(self) -> Entry | None:
+        """The entry of a press that has recorded nothing, because its question is not answered, or None."""
+        return find_missed_press(self.ledger)
+
+    @property
+    def undecided_challenge(self) -> Entry | None:
+        """The entry of a challenge whose question to the players is shown, or None."""
+        entry = self.shown_entry
+        return entry if entry is not None and is_challenge(entry) else None
 
     @property
     def phase(self) -> Phase:
@@ -118,7 +191,7 @@ class GameController:
             return Phase.PAUSED
         if self.game.drawing:
             return Phase.DRAWING
-        if self.open_question:
+        if self.wait_question or self.shown_entry:
             return Phase.QUESTION
         return Phase.CHALLENGE if self.game.challengeable_turn else Phase.TURN
 
@@ -132,8 +205,9 @@ class GameController:
 
     @property
     def turn_context(self) -> TurnContext:
-        """The context for the validation of the next turn: word list, reading history, earlier questions and seat."""
-        return TurnContext(self.words, self.reading_history, self.memory.history, self.seat)
+        """The context for the explanation of the next reading."""
+        history = make_question_history(self.ledger, self.evidence, self._asked_words)
+        return TurnContext(self.ledger, self.words, self.evidence.history, history, self.seat)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
         """Start a game, and delete the previous one if it has no turn. If `words` is `...`, the word list is kept.
@@ -141,6 +215,7 @@ class GameController:
         `colours` are the colours of the players in seat order. Raises `CommandRefusedError`, `StoreError`.
         """
         before = self._log
+        self._save_asked_words()
         with convert_engine_errors():
             log, save_error = GameLog.begin_game(self.store, started, self._log)
         if before is not None and before.game.turns:
@@ -154,11 +229,15 @@ class GameController:
             before.discard()
 
     def open_log(self, log: GameLog) -> None:
-        """Continue the game of a log, with the question that was open when the program stopped."""
-        self.notices += self._question_note.restore(log, self.pictures)
-        self._log, self.reading_history, self._look_view = log, EMPTY_HISTORY, None
-        self.last_reading, self.tiles_to_clear = None, ()
-        self.memory.start_game(log)
+        """Continue the game of a log, with the evidence of its readings."""
+        self._log, self.wait_question = log, None
+        loaded, colours = load_evidence(self.store, log.number, log.length), self.evidence.board_colours
+        self.evidence = replace(loaded, board_colours=loaded.board_colours or colours)
+        self._pictured = {}
+        with log_store_errors("the pictures of the questions are not known"):
+            for number, kind in self.store.list_pictures(log.number):
+                if kind == QUESTION_KIND:
+                    self._pictured[number] = _name_question_picture(log.number, number)
         self._shown_warnings.clear()
         self.clock_keeper = ClockKeeper(self.store, log, self._now)
         self.colours.load()
@@ -168,163 +247,216 @@ class GameController:
         """True if nothing is left to undo in this game, so that its start can be undone to continue the game before."""
         return self.game_before is not None and self._log is not None and not self._log.can_undo
 
-    # Methods for commands
+    # Recording
 
-    def commit_events(self, events: Sequence[Event], images: TurnImages | None = None) -> tuple[Event, ...]:
-        """Append the events of a press (one command) to the log, and store the `images` of the turn.
+    def commit(self, *events: Act | Edit, seat: int | None = None) -> None:
+        """Record events that are certain. Raises `CommandRefusedError`."""
+        with convert_engine_errors():
+            alternative = make_relative(self.game, events, seat)
+        self.record(Record((alternative,), seat=seat))
 
-        Return the events with the withdrawals of plays that do not count.
+    def commit_entered(self, events: Sequence[Act | Edit], *, seat: int | None = None) -> None:
+        """Validate and record events that a player has entered; show the resulting notices and question.
+
+        `seat` is the player whose phone ended a turn, None for other corrections. Raises `CommandRefusedError`.
         """
-        log = self.log
-        events = self.add_void_withdrawals(self.game, events)
-        timed = self._add_clock_events(events)
-        if images:
-            stored_name = f"{log.number}-{log.length + len(timed) - 1}"
-            self.show_images(images.with_name(stored_name) if events else images)
-        if events:
-            self._record(timed, lambda: log.append_press(timed, images.list_jpegs() if images else {}))
-            if closed := self.memory.close_corrected_questions(self.game):
-                self.extend_last_press(closed)
-        return events
+        context = replace(self.turn_context, reading_history=EMPTY_HISTORY, seat=seat)
+        with convert_engine_errors():
+            result = validate_turn(context.propose(self.game, tuple(events), TurnSource.HAND))
+        asked = make_finding_question(self.game, result.question) if result.question else None
+        self.record_decision(Decision(result.events, asked), Source.HAND, seat)
+        self.notices += tuple(map(make_finding_notice, result.notices))
 
-    def ask_question(self, decision: Decision, reading: BoardReading | None = None) -> None:
-        """Open the question of a decision about `reading`, and show the notices of the decision.
+    def record_decision(
+        self,
+        decision: Decision,
+        source: Source,
+        seat: int | None,
+        *,
+        reading: BoardReading | None = None,
+        history: ReadingHistory | None = None,
+        images: TurnImages | None = None,
+        crop: bytes | None = None,
+        base: Ledger | None = None,
+        joins_last: bool = False,
+    ) -> None:
+        """Record the events of a decision about a turn, with its question.
 
-        If the decision records events, a warning that was shown before is not repeated.
+        `reading` is the reading that it is about, `history` the evidence with this reading, `images` and `crop` are the
+        pictures of the turn and of the squares in question. `base` is the ledger with the answers that the reading
+        gives to earlier questions. `joins_last` is that of `record`. Raises `CommandRefusedError`.
         """
-        self.open_question = replace(decision.open_question, reading=reading) if decision.open_question else None
-        self.memory.add_decision(decision, self.game, reading)
+        base = base or self.ledger
+        with convert_engine_errors():
+            record = make_record(base.game, decision, source, seat, reading)
+            if reading is not None and history is not None:
+                self.evidence = add_evidence(self.evidence, base.game, decision, reading, history)
+        if not record.is_empty or base is not self.ledger:
+            self.record(record, base=base, reading=reading, images=images, crop=crop, joins_last=joins_last)
+        else:
+            self.save_evidence()
+            if images is not None:
+                self.show_images(images)
         self.notices += decision.notices
         if decision.warning and (decision.warning not in self._shown_warnings or not decision.events):
             self._shown_warnings.add(decision.warning)  # players may have ignored the warning on purpose
             self.show_problem(decision.warning, Trouble.BOARD)
 
-    def leave_question(self, *, keep: int = 0) -> None:
-        """Close the open question, because the players go on without answering it.
+    def record(
+        self,
+        record: Record,
+        *,
+        base: Ledger | None = None,
+        reading: BoardReading | None = None,
+        images: TurnImages | None = None,
+        crop: bytes | None = None,
+        joins_last: bool = False,
+    ) -> None:
+        """Record a group of entries: `record`, the withdrawal that players have acted on, and questions about blanks.
 
-        An answer that they chose at the panel before is final, and the question that follows from it is deferred.
-        Without such an answer, the question itself is deferred. `keep` has the meaning of `defer_question`.
-        """
-        open_question = self.open_question
-        if open_question is not None and open_question.question.chosen:
-            self.open_question = open_question.following
-            if open_question.deferred:
-                self.answer_deferred_question(open_question.deferred, open_question.question.chosen)
-        self.defer_question(keep=keep)
-
-    def defer_question(self, *, keep: int = 0) -> None:
-        """Close the open question. If its turn counts provisionally, store the question for a later answer.
-
-        To make room, the oldest deferred question may be closed, but not the one with the number `keep`. If no answer
-        is recorded, show a notice instead. A question about a pass is not stored: only
-        `QuestionHistory.unanswered_pass` remains, for a play that directly follows.
-        """
-        open_question, self.open_question = self.open_question, None
-        if open_question is not None and not open_question.is_answer_recorded:
-            self.show_notice("question-closed", open_question.question.text, trouble=Trouble.BOARD)
-        elif open_question is not None and (events := make_deferral(self.log, open_question, keep=keep)):
-            self.extend_last_press(events)
-
-    def save_open_question(self) -> None:
-        """Save to disk the open question, the doubtful letters and what is in doubt about the last press."""
-        if self._log is not None:
-            self.memory.doubts.save()
-            self.memory.save_last_press(self._log.number)
-            self._question_note.save(self._log, self.open_question, self.pictures)
-
-    def answer_deferred_question(self, number: int, answer: int, *, stays_open: bool = False) -> None:
-        """Apply an answer to the deferred question with this number. Raises `CommandRefusedError`."""
-        with convert_engine_errors():
-            words, has_own_buttons = find_deciding_words(self.words), self.memory.has_own_buttons
-            game = answer_deferred_question(
-                self.game, number, answer, stays_open=stays_open, words=words, has_own_buttons=has_own_buttons
-            )
-        self.change_history(game)
-        self.reading_history = EMPTY_HISTORY
-
-    def change_history(self, game: Game) -> None:
-        """Replace the events of the current game with those of `game`, so that one *Undo* takes back the change.
-
-        `game` differs from the current game only by the answers to deferred questions.
-        """
-        deferred_numbers = {question.number for question in find_deferred_questions(game)}
-        for question in find_deferred_questions(self.game):
-            if question.number not in deferred_numbers:
-                self.memory.confirm_squares(question.squares)
-        self._report_unsaved(self.log.append_press(self.log.find_events_to(game)))
-
-    def _add_clock_events(self, events: Sequence[Event]) -> tuple[Event, ...]:
-        return (*(self.clock_keeper.make_clock_events(events) if self.clock_keeper else ()), *events)
-
-    def add_void_withdrawals(self, game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-        """Return the events with the withdrawals of plays that have invalid words, and show a notice for each play.
-
-        Corrections after which the last play is valid remove its withdrawal. Plays are only withdrawn under
-        `ChallengeRule.VOID`. `game` is the game before the events. Raises `CommandRefusedError`.
+        If `joins_last` is True, they belong to the last group. The other arguments are those of `record_decision`.
+        Raises `CommandRefusedError`.
         """
         words = find_deciding_words(self.words)
-        if words is None or game.rules.challenge is not ChallengeRule.VOID:
-            return tuple(events)
+        last_group = self.ledger.last_group
+        group = last_group if joins_last and last_group is not None else self.ledger.next_group
         with convert_engine_errors():
-            recorded, plays = withdraw_void_plays(game, restore_void_play(game, events, words), words)
-        for play in plays:
-            key = "void-play-needed" if play.counts else "void-play"
-            values = game.players[play.player], ", ".join(play.words)
-            self.show_notice(key, *values, trouble=Trouble.BOARD)
-        return recorded
+            ledger, number = add_record(
+                base or self.ledger, record, words, group=group, clocks=self._read_clocks(record.alternatives)
+            )
+            ledger = close_questions(ledger, self.words, reading, group=group, source=record.source)
+        jpegs: dict[str, bytes] = {}
+        entry = ledger.entries[number - 1] if number else None
+        if images is not None:
+            jpegs = images.list_jpegs()
+            self.show_images(images.with_name(f"{self.log.number}-{number}") if number else images)
+        if crop is not None and entry is not None and entry.doubt is not None:
+            jpegs[QUESTION_KIND] = crop
+            self._pictured[number] = _name_question_picture(self.log.number, number)
+            self.pictures.add(self._pictured[number], crop)
+        steps = [step for steps in record.alternatives[:1] for step in steps]
+        if record.source is Source.HAND:
+            self._note_entered(steps, ledger.game)
+        self._continue_with(ledger, steps, pictures={number: jpegs} if jpegs and number else {})
 
-    def extend_last_press(self, events: Sequence[Event]) -> None:
-        """Add events to the last press, so that they are undone with it."""
-        self._report_unsaved(self.log.extend_last_press(events))
+    def _read_clocks(self, alternatives: Iterable[Alternative]) -> tuple[float, ...] | None:
+        """Return the seconds that the players have used, if a turn may end; None in a game without a clock."""
+        is_turn = any(isinstance(step, TurnEvent) for steps in alternatives for step in steps)
+        return self.clock_keeper.read() if self.clock_keeper and is_turn else None
 
-    def replace_last_press(self, events: Sequence[Event]) -> None:
-        """Record events in place of the last press; if `events` is empty, undo the last press."""
-        if events:
-            self._record(events, lambda: self.log.replace_last_press(events))
-        else:
-            self.move_in_history(self.log.undo)
-
-    def _record(self, events: Sequence[Event], write: Callable[[], str]) -> None:
-        """Record events by calling `write`, and remember the squares from which players must remove tiles."""
-        with convert_engine_errors():
-            self._report_unsaved(write())
+    def _continue_with(
+        self,
+        ledger: Ledger,
+        steps: Iterable[object] = (),
+        *,
+        pictures: Mapping[int, Mapping[str, bytes]] | None = None,
+    ) -> None:
+        """Continue with a ledger that has further entries, and save them together with the evidence."""
+        before = self.game
+        self._update_notices(before, ledger)
+        if any(isinstance(step, PositionEntered) for step in steps):
+            self.evidence = replace(self.evidence, history=EMPTY_HISTORY)  # it is about a board without these tiles
+        to_clear = add_withdrawn_plays(self.evidence.to_clear, before, ledger.game, self.evidence.reading)
+        self.evidence = replace(self.evidence, to_clear=to_clear)
+        notes = {EVIDENCE_NOTE: write_evidence(self.evidence, 1 + len(ledger.entries))}
+        self._report_unsaved(self.log.append(ledger, pictures or {}, notes))
         if self.store.picture_problem:
             self.show_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE)
-        if any(isinstance(event, PositionEntered) for event in events):
-            self.reading_history = EMPTY_HISTORY  # its evidence is about a board without these tiles
-        self.tiles_to_clear = add_withdrawn_plays(self.tiles_to_clear, self.game, events, self.last_reading)
+
+    def _update_notices(self, before: Game, ledger: Ledger) -> None:
+        """Show a notice for each play that does not count, and for each one that counts although a word is unlisted."""
+        if before.rules.challenge is not ChallengeRule.VOID:
+            return
+        known = {item.ref: item.act for item in before.items}
+        game = ledger.game
+        for item in game.items:
+            if not isinstance(item.act, PlayMade) or not item.act.unlisted or known.get(item.ref) == item.act:
+                continue
+            turn = game.find_turn(item.ref)
+            if turn is not None and not item.counts:
+                key = "void-play-needed" if turn.stands else "void-play"
+                values = game.players[turn.player], ", ".join(item.act.unlisted)
+                self.show_notice(key, *values, trouble=Trouble.BOARD)
+
+    def save_evidence(self) -> None:
+        """Save the evidence, if a reading has changed it without recording anything."""
+        if self._log is not None:
+            with log_store_errors("the evidence of the readings is not kept"):
+                self.store.save_note(self.log.number, EVIDENCE_NOTE, write_evidence(self.evidence, self.log.length))
+
+    # Questions
+
+    def answer(self, number: int, chosen: int, *, is_final: bool = True) -> None:
+        """Apply an answer of the players to the question of an entry. Raises `CommandRefusedError`."""
+        before = self.ledger
+        entry = before.find_entry(number)
+        if entry is None or entry.doubt is None or entry not in find_open_entries(before):
+            raise make_refusal("nothing-asked")
+        with convert_engine_errors():
+            ledger = answer_question(before, entry, chosen, self.words, self.evidence.reading, is_final=is_final)
+        self.evidence = self.evidence.add_answer(before, entry, chosen)
+        self._continue_with(ledger)
+
+    def recall(self, entry: Entry) -> None:
+        """Show the question of an earlier entry again, until something is recorded."""
+        self._note_wish(Shown(entry.number, is_now=True))
+
+    def defer(self, entry: Entry) -> None:
+        """Let the players answer the question of an entry later."""
+        self._note_wish(Shown(entry.number, is_now=False))
+
+    def _note_wish(self, note: Shown) -> None:
+        self._continue_with(self.ledger.record([((note,),)], group=self.ledger.last_group))
+
+    def undo(self) -> None:
+        """Undo the last group, and restore the clock. Raises `CommandRefusedError`."""
+        self._move(self.ledger.undo)
+
+    def redo(self) -> None:
+        """Redo the group that was undone last, and restore the clock. Raises `CommandRefusedError`."""
+        self._move(self.ledger.redo)
+
+    def _move(self, step: Callable[[], Ledger]) -> None:
+        before = self.game
+        with convert_engine_errors():
+            ledger = step()
+        self.evidence = replace(self.evidence, history=EMPTY_HISTORY, to_clear=())
+        notes = {EVIDENCE_NOTE: write_evidence(self.evidence, 1 + len(ledger.entries))}
+        self._report_unsaved(self.log.append(ledger, {}, notes))
+        if self.clock_keeper:
+            self.clock_keeper.restore(before, self.game)
+
+    def _note_entered(self, steps: Sequence[Step], after: Game) -> None:
+        """Update the evidence by what players have entered, who know the tiles; `after` is the game after it."""
+        events = [step for step in steps if isinstance(step, Act | Edit)]
+        squares: set[Square] = set()
+        for event in events:
+            entered = event.event if isinstance(event, TurnCorrected | TurnInserted) else event
+            if isinstance(entered, PlayMade):
+                squares.update(entered.play.squares)
+            elif isinstance(entered, SquareCorrected):
+                squares.add(entered.square)
+        history = self.evidence.history.with_entered_events(events, self.game, after)
+        self.evidence = replace(self.evidence.confirm_squares(squares), history=history)
+
+    def _save_asked_words(self) -> None:
+        """Save the words about which the players were asked in this game, so that later games do not ask again."""
+        words = self._asked_words | (find_asked_words(self.ledger) if self._log is not None else frozenset())
+        if words != self._asked_words:
+            self._asked_words = words
+            with log_store_errors("the words of a question are not kept"):
+                self.store.save_note(TABLE_NOTES, ASKED_WORDS_NOTE, json.dumps(sorted(words), ensure_ascii=False))
+
+    def close(self) -> None:
+        """Save what is not saved with each command: the clock, and the words of questions."""
+        self._save_asked_words()
+        if self.clock_keeper:
+            self.clock_keeper.save()
 
     def set_paused(self, paused: bool) -> None:
         """Pause or continue the game."""
         if self.clock_keeper:
             self.clock_keeper.paused = paused
-
-    def move_in_history(self, step: Callable[[], str]) -> None:
-        """Undo or redo a press by calling `step`, and restore the clock. Raises `CommandRefusedError`."""
-        before = self.game
-        with convert_engine_errors():
-            self._report_unsaved(step())
-        if self.clock_keeper:
-            self.clock_keeper.restore_press(before, self.game)
-        self.reading_history, self.tiles_to_clear = EMPTY_HISTORY, ()
-        self.memory.start_game(self.log)
-
-    def commit_entered_events(self, events: Sequence[Event]) -> None:
-        """Validate and record events that a player has entered; show the resulting notices and question."""
-        context = replace(self.turn_context, reading_history=EMPTY_HISTORY)
-        with convert_engine_errors():
-            result = validate_turn(context.propose(self.game, tuple(events), Source.HAND))
-        open_question = make_finding_question(self.game, result.question) if result.question else None
-        before = self.game
-        self.commit_events(result.events)
-        self.note_entered_events(result.events, before)
-        self.notices += tuple(map(make_finding_notice, result.notices))
-        self.open_question = open_question or self.open_question
-
-    def note_entered_events(self, events: Sequence[Event], before: Game) -> None:
-        """Handle recorded events that players have entered, who know the tiles; `before` is the game before them."""
-        self.reading_history = self.reading_history.with_entered_events(events, before, self.game)
-        self.memory.confirm_entered(events)
 
     # Notices, pictures and snapshots
 
@@ -339,15 +471,25 @@ class GameController:
 
     def show_images(self, images: TurnImages) -> None:
         """Show the images of a turn in the next snapshot."""
-        self._look_view = images.view
+        self.evidence = replace(self.evidence, look=images.view)
         self.pictures.add(images.view.picture, images.crop)
 
     def update_clock(self) -> None:
         """Run the clock of the player to move, unless a pause, a question or the due end of the game stops it."""
         if self.clock_keeper:
-            is_asked = self.open_question is not None and self.open_question.stops_clock
-            is_running = self.phase.in_play and self.game.end_due is None and not is_asked
+            is_stopped = self.wait_question is not None or self.undecided_challenge is not None
+            is_running = self.phase.in_play and self.game.end_due is None and not is_stopped
             self.clock_keeper.set_running(self.game.to_move if is_running else None)
+
+    @property
+    def question(self) -> Question | None:
+        """The question that is shown, or None."""
+        if self.wait_question is not None:
+            return self.wait_question
+        entry = self.shown_entry
+        if entry is None:
+            return None
+        return show_question(self.ledger, entry, self.log.number, self._pictured.get(entry.number, ""))
 
     def build_snapshot(self, last: TableSnapshot) -> TableSnapshot:
         """Return the snapshot of the current game.
@@ -357,35 +499,39 @@ class GameController:
         if self._log is None:
             return replace(last, phase=Phase.LOBBY, notices=self.notices)
         log = self.log
-        snapshot = build_snapshot(log.game, self.words)
+        game = log.game
+        snapshot = build_snapshot(game, self.words, find_provisional_turns(log.ledger))
         return replace(
             snapshot,
             players=tuple(map(self.colours.colour_player, snapshot.players)),
-            turns=self.memory.doubts.mark_turns(log.game, snapshot.turns),
+            turns=tuple(
+                replace(view, doubtful=self._find_doubtful(turn.placements) if turn.stands else ())
+                for view, turn in zip(snapshot.turns, game.turns, strict=True)
+            ),
             phase=self.phase,
             game=log.number,
             events=log.length,
-            look=self._look_view,
-            board_colours=self.board_colours,
-            notices=self.notices,
-            question=self.open_question.view if self.open_question else None,
-            open_questions=tuple(
-                update_names(log.game, self.pictures.find_crop(deferred))
-                for deferred in list_deferred_questions(log.game)
-            ),
+            look=self.evidence.look,
+            board_colours=self.evidence.board_colours,
+            notices=(*self.notices, make_notice("totals-uncertain")) if log.ledger.unreadable else self.notices,
+            question=self.question,
+            open_questions=list_open_questions(log.ledger, log.number, self._pictured),
             clock=self.clock_keeper.view if self.clock_keeper else None,
-            drawing=log.game.drawing,
+            drawing=game.drawing,
             undo=log.can_undo or self.can_return,
             redo=log.can_redo,
         )
 
+    def _find_doubtful(self, placements: Iterable[tuple[Square, object]]) -> tuple[str, ...]:
+        return tuple(square_name(square) for square, _ in placements if square in self.evidence.doubtful)
+
     @property
     def has_unsaved(self) -> bool:
-        """True if events could not be saved to disk yet, or a game could not be deleted."""
+        """True if entries could not be saved to disk yet, or a game could not be deleted."""
         return self._log is not None and (self._log.has_unsaved or self.store.has_discarded_games)
 
     def save(self) -> bool:
-        """Try to save the events that are not on disk yet; return True if all events are on disk."""
+        """Try to save the entries that are not on disk yet; return True if all entries are on disk."""
         return self._log is None or not self._log.save()
 
     def remove_notices(self, key: str) -> None:
@@ -395,3 +541,7 @@ class GameController:
     def _report_unsaved(self, save_error: str) -> None:
         if save_error:
             self.show_notice("not-saved", save_error, trouble=Trouble.STORE)
+
+
+def _name_question_picture(game: int, number: int) -> str:
+    return f"{game}-{number}-{QUESTION_KIND}"

@@ -7,15 +7,17 @@ game later sees them.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import BinaryIO
 
 from device.session.messages import make_finding_notice
-from device.storage.archive import import_gcg, import_zip, list_gcg_problems, load_game
+from device.storage.archive import import_gcg, import_zip, list_gcg_problems, load_ledger
 from device.storage.store import GameStore
-from engine.game import Game
+from engine.ledger import Ledger, Note
 from engine.limits import MAX_GCG_BYTES
 from engine.messages import read_message, write_message
-from engine.validation import Proposal, Source, validate_turn
+from engine.validation import Proposal, validate_turn
+from engine.validation import Source as TurnSource
 
 NOTE_NAME = "import"
 """Name of a game's note (`GameStore.save_note`) that contains the notices of the game's import."""
@@ -37,7 +39,7 @@ def import_game(store: GameStore, file: BinaryIO) -> int:
         data = file.read(MAX_GCG_BYTES + 1)
         number = import_gcg(store, data)
         problems = list_gcg_problems(data)
-    notices = (problems or _list_findings(load_game(store, number)))[:MAX_NOTICES]
+    notices = (problems or _list_findings(load_ledger(store, number)))[:MAX_NOTICES]
     if notices:
         store.save_note(number, NOTE_NAME, json.dumps(list(map(write_message, notices)), ensure_ascii=False))
     return number
@@ -51,8 +53,13 @@ def list_import_notices(store: GameStore, number: int) -> tuple[str, ...]:
         return ()
 
 
-def _list_findings(game: Game) -> tuple[str, ...]:
+def _list_findings(ledger: Ledger) -> tuple[str, ...]:
     """Return a message for each problem that the validation finds in the turns of an imported game."""
-    start = Game.from_events(game.events[:1])
-    result = validate_turn(Proposal(start, game.events[1:], Source.IMPORT))
-    return tuple(make_finding_notice(finding).text for finding in result.notices)
+    found: list[str] = []
+    before = Ledger(ledger.setup)
+    for entry in ledger.in_effect:
+        steps = tuple(step for step in ledger.get_steps(entry) if not isinstance(step, Note))
+        result = validate_turn(Proposal(replace(before.game, entry=entry.number), steps, TurnSource.IMPORT))
+        found += (make_finding_notice(finding).text for finding in result.notices)
+        before = before.add(replace(entry, alternatives=(steps,), chosen=0))
+    return tuple(found)

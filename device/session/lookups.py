@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from device.session.commands.turn_corrections import TurnCommand
 from device.session.messages import convert_engine_errors, format_sentence, make_finding_notice, make_refusal
-from device.session.open_question import make_finding_question
+from device.session.questions import make_finding_question
 from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.snapshot_builder import build_snapshot
 from engine.blanks import find_blank_letters
 from engine.board import parse_square
 from engine.events import PlayMade
 from engine.game import Game
-from engine.lexicon import WordList, can_decide_challenge, is_listed
+from engine.ledger import Note
+from engine.lexicon import WordList, can_decide_challenge, find_deciding_words, is_listed
 from engine.plays import Play
 from engine.validation import Proposal, Source, validate_turn
+from engine.validation.void_plays import judge_alternatives
 
 
 def look_up(state: TableSnapshot, words: WordList | None, word: str) -> bool | None:
@@ -45,6 +48,16 @@ class PlayPreview:
 
     turn: TurnView
     problems: tuple[str, ...] = ()
+
+
+def preview_correction(game: Game, words: WordList | None, command: TurnCommand) -> TableSnapshot:
+    """Return the score sheet and the totals after a correction of the score sheet, without recording it.
+
+    Raises `CommandRefusedError` for an impossible correction.
+    """
+    with convert_engine_errors():
+        [steps] = judge_alternatives(game, [tuple(command.make_events(game))], find_deciding_words(words))
+        return build_snapshot(game.push(*(step for step in steps if not isinstance(step, Note))), words)
 
 
 def preview_play(game: Game, words: WordList | None, at: str, word: str) -> PlayPreview:

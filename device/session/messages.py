@@ -10,19 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
 from device.catalogue import get_text
 from engine.errors import NotationError, RulesError, TilekeeperError
-from engine.events import (
-    QuestionDeferred,
-)
-from engine.game import Game
-from engine.messages import Message, key_of, replace_values, values_of
+from engine.messages import Message, key_of, values_of
 from engine.validation import Finding, Reason
-from engine.validation.deferred_questions import find_deferred_question, find_deferred_questions, find_new_names
 
 _FILE_NAME = re.compile(r"\S*\w[./]\w")
 
@@ -52,6 +47,8 @@ PASS_OR_EXCHANGE = "pass-or-exchange"
 """Key of the question \"passed, exchanged, or a mistake?\", which the challenge button of the panel answers."""
 PASS_OR_MISTAKE = "pass-or-mistake"
 """Key of the question \"passed, or pressed by mistake?\", which is asked if the player may not exchange tiles."""
+CHALLENGE_KEYS = ("good-words", "good-words-listed", "good-words-unlisted")
+"""Keys of the questions whether the words of a challenged play are valid. The clocks are stopped until the answer."""
 PASS_KEYS = (PASS_OR_EXCHANGE, PASS_OR_MISTAKE)
 """Keys of the questions about a turn without new tiles (`Question.is_about_pass`)."""
 
@@ -102,17 +99,7 @@ class Question:
     can_defer: bool = False
     can_look_again: bool = False
     id: int = 0
-    """Number that identifies an open question, computed from its texts and events; 0 for a deferred question."""
-
-    @classmethod
-    def from_event(cls, deferred: QuestionDeferred) -> Question:
-        """Return the question that the event `deferred` contains."""
-        return cls(deferred.text, deferred.texts, deferred.chosen, deferred.squares)
-
-    def with_names(self, names: Mapping[str, str]) -> Question:
-        """Return the question with other names of players; `names` are the new names by the old ones."""
-        text, *answers = (format_sentence(replace_values(text, names)) for text in (self.text, *self.answers))
-        return replace(self, text=text, answers=tuple(answers))
+    """Number that identifies a question in all games."""
 
     @property
     def key(self) -> str:
@@ -206,17 +193,6 @@ def convert_engine_errors() -> Iterator[None]:
         yield
     except (NotationError, RulesError) as error:
         raise CommandRefusedError(format_sentence(str(error))) from error
-
-
-def list_deferred_questions(game: Game) -> tuple[DeferredQuestion, ...]:
-    """Return the deferred questions of a game, the oldest question first."""
-    return tuple(DeferredQuestion(event.number, Question.from_event(event)) for event in find_deferred_questions(game))
-
-
-def update_names(game: Game, deferred: DeferredQuestion) -> DeferredQuestion:
-    """Return a deferred question of a game with the current names of the players."""
-    event = find_deferred_question(game, deferred.number)
-    return replace(deferred, question=deferred.question.with_names(find_new_names(game, event))) if event else deferred
 
 
 def make_finding_notice(finding: Finding) -> Notice:

@@ -108,7 +108,7 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
             first=_find_first_player(request.first, seats, players),
             draw=request.first is None,
         )
-        Game.from_events([started])
+        Game.begin(started)
     except LexiconError as error:
         raise NewGameError("new.wrong.lexicon", reason=str(error)) from None
     except (RulesError, NotationError) as error:

@@ -1,7 +1,6 @@
 """The session as a state machine: the commands that each phase allows, and the phases that may follow.
 
-`TableSession` accepts a command only if `TRANSITIONS` has its transition for the phase. docs/session.svg shows the
-state machine.
+`TableSession` accepts a command only if `TRANSITIONS` has its transition for the phase. docs/session.md lists them.
 """
 
 from __future__ import annotations
@@ -83,6 +82,8 @@ TRANSITIONS: Mapping[Phase, Mapping[Transition, tuple[Phase, ...]]] = MappingPro
         TURN: _TURN_TRANSITIONS,
         QUESTION: {
             **_TURN_TRANSITIONS,
+            Transition.PASS: (TURN, QUESTION),  # while it is asked whether the turn before was a pass
+            Transition.EXCHANGE: (TURN, QUESTION),
             Transition.ANSWER: (*TURN_PHASES, ENDED),
             Transition.CHALLENGE: (TURN, QUESTION),
         },

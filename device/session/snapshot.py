@@ -108,6 +108,7 @@ class TurnView:
     - `problems`: texts about violations of the rules; the turn counts nevertheless.
     - `provisional`: True while a question about the turn is open.
     - `doubtful`: squares (`H8`) of letters that the camera read without certainty, and that nothing has confirmed yet.
+    - `ref`: the identity of the turn, which stays the same when the turn gets another number.
     """
 
     number: int
@@ -126,6 +127,7 @@ class TurnView:
     problems: tuple[str, ...] = ()
     provisional: bool = False
     doubtful: tuple[str, ...] = ()
+    ref: str = ""
 
     @property
     def invalid_words(self) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container
 
 from device.session.snapshot import (
     BoardView,
@@ -21,7 +21,6 @@ from engine.reading import BOARD_SIZE
 from engine.scoring import STATUS_TEXT, WordScore
 from engine.state import Turn, TurnKind
 from engine.tiles import TileSet
-from engine.validation.deferred_questions import find_provisional_turns
 
 _PREMIUM_TEXT = {
     Premium.NONE: "",
@@ -32,11 +31,13 @@ _PREMIUM_TEXT = {
 }
 
 
-def build_snapshot(game: Game, words: WordList | None) -> TableSnapshot:
-    """Return the snapshot of a game; words are looked up in `words`, or not checked if `words` is None."""
+def build_snapshot(game: Game, words: WordList | None, provisional: Collection[int] = ()) -> TableSnapshot:
+    """Return the snapshot of a game; words are looked up in `words`, or not checked if `words` is None.
+
+    `provisional` are the numbers (from 0) of the turns about which a question is open.
+    """
     outcome = game.outcome
     shown_words = words if game.rules.open_dictionary else None
-    provisional = find_provisional_turns(game)
     return TableSnapshot(
         phase=Phase.ENDED if outcome else Phase.TURN,
         players=tuple(PlayerView(name, total) for name, total in zip(game.players, game.totals, strict=True)),
@@ -106,6 +107,7 @@ def _build_turn_view(game: Game, turn: Turn, words: WordList | None, is_provisio
         by=turn.by,
         problems=tuple(text for flag, text in STATUS_TEXT.items() if flag & turn.status) if turn.status else (),
         provisional=is_provisional,
+        ref=str(turn.ref),
     )
 
 

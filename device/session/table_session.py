@@ -27,17 +27,16 @@ from device.session.background.work import BackgroundWork
 from device.session.commands.base import (
     CommandContext,
     QuestionCommand,
-    QuestionEffect,
     TableCommand,
-    is_pass_uncertain,
     is_play_unrecorded,
 )
 from device.session.commands.challenges import update_challenge_question
+from device.session.commands.turn_corrections import TurnCommand
 from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import GameController
 from device.session.lookups import PlayPreview
 from device.session.messages import CommandRefusedError, Notice, Trouble, make_refusal
-from device.session.phases import TRANSITIONS, find_refusal_key
+from device.session.phases import TRANSITIONS, Transition, find_refusal_key
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import BoardView, Listener, Moment, TableSnapshot
 from device.session.snapshot_builder import list_premium_texts
@@ -140,17 +139,12 @@ class TableSession(Closeable):
         )
 
     def close(self) -> None:
-        """Finish the running command, defer an open question, stop the threads and release the camera."""
+        """Finish the running command, stop the threads and release the camera."""
         self._background.close()
         self._turn_worker.stop()
         self._queue.close()
         self._turn_worker.close()
-        try:
-            self._controller.defer_question()
-        except Exception:
-            _log.exception("the open question is not deferred")
-        if self._controller.clock_keeper:
-            self._controller.clock_keeper.save()
+        self._controller.close()
         if not self._controller.save():
             _log.error("not all events could be saved")
         self._board_camera.close()
@@ -208,6 +202,12 @@ class TableSession(Closeable):
             raise make_refusal("no-game")
         return lookups.preview_play(self._controller.game, self._controller.words, at, word)
 
+    def preview_correction(self, command: TurnCommand) -> TableSnapshot:
+        """Return the score sheet after a correction, without recording it; see `device.session.lookups`."""
+        if not self._controller.has_game:
+            raise make_refusal("no-game")
+        return lookups.preview_correction(self._controller.game, self._controller.words, command)
+
     def list_blank_letters(self, square: str) -> tuple[str, ...]:
         """Return the letters that the blank on a square may stand for; see `device.session.lookups`."""
         controller = self._controller
@@ -233,8 +233,9 @@ class TableSession(Closeable):
         def find_refusal(state: TableSnapshot) -> CommandRefusedError | None:
             if command.transition not in TRANSITIONS[state.phase]:
                 return make_refusal(find_refusal_key(state.phase, command.transition))
-            if expected not in (None, state.moment):
-                return make_refusal("quicker")
+            if expected is not None and expected != state.moment:
+                is_ended = command.transition is Transition.END_TURN and self._controller.has_turn_since(expected)
+                return make_refusal("turn-recorded-already" if is_ended else "quicker")
             is_stale = isinstance(command, QuestionCommand) and not command.is_about(state.question)
             return make_refusal("other-question") if is_stale else None
 
@@ -274,10 +275,10 @@ class TableSession(Closeable):
     def _run_command(self, command: TableCommand, pressed: float, seat: int | None) -> None:
         """Run a command that was submitted at time `pressed` (s). Errors become notices for the players."""
         controller = self._controller
-        open_question, notices, seat_before = controller.open_question, controller.notices, controller.seat
+        wait_question, notices, seat_before = controller.wait_question, controller.notices, controller.seat
         controller.notices = ()
         try:
-            self._leave_question(command, seat)
+            self._begin_command(command, seat)
             if controller.clock_keeper:
                 controller.clock_keeper.stop(pressed)
             command.run(self._context)
@@ -293,54 +294,29 @@ class TableSession(Closeable):
             controller.show_problem(str(error), Trouble.STORE)
         except CommandRefusedError:
             controller.seat = seat_before
-            if self._has_recorded():
-                controller.open_question = None  # it is deferred; the new notices say which play was recorded first
-            else:
-                controller.open_question, controller.notices = open_question, notices
+            if not self._has_recorded():
+                controller.wait_question, controller.notices = wait_question, notices
             raise
         except Exception:
             _log.exception("a command failed")
             controller.show_notice("failed", trouble=Trouble.BOARD)
         finally:
             controller.update_clock()
-            self._save_open_question()
-
-    def _save_open_question(self) -> None:
-        """Save the open question. After an error, a notice asks for its answer: the running command has succeeded."""
-        controller = self._controller
-        try:
-            controller.save_open_question()
-        except Exception:
-            _log.exception("the open question is not saved")
-            if controller.open_question is not None:
-                controller.show_notice("question-not-saved", trouble=Trouble.STORE)
 
     def _has_recorded(self) -> bool:
         """Return True if the running command has recorded events."""
         return self._controller.has_game and self._controller.log.length != self.state.events
 
-    def _leave_question(self, command: TableCommand, seat: int | None) -> None:
-        """Defer or close the open question, unless the command keeps it; `seat` is that of `submit`.
+    def _begin_command(self, command: TableCommand, seat: int | None) -> None:
+        """Note who gives a command that ends a turn, and stop a reading that is not ready; `seat` is that of `submit`.
 
-        Raises `CommandRefusedError` if the players must answer the question first.
+        Raises `CommandRefusedError` if the players must answer a question first.
         """
-        controller, open_question = self._controller, self._controller.open_question
-        effect = command.find_question_effect(self._context)
-        is_answer = effect is QuestionEffect.CLOSE
-        if command.needs_recorded_play and not is_answer and is_play_unrecorded(self._context):
+        if command.needs_recorded_play and is_play_unrecorded(self._context):
             raise make_refusal("answer-first")
-        if command.needs_certain_pass and is_pass_uncertain(self._context, seat):
-            raise make_refusal("answer-first")
-        match effect:
-            case QuestionEffect.KEEP:
-                return  # an answer belongs to the seat of the turn in question, and may wait for its capture
-            case QuestionEffect.REPLACE if open_question is not None and open_question.is_turn_unrecorded:
-                controller.open_question = None
-            case QuestionEffect.DEFER | QuestionEffect.REPLACE:
-                controller.leave_question(keep=command.answered_question)
-            case QuestionEffect.CLOSE:
-                controller.open_question = None
-        controller.seat = seat
+        if command.keeps_turn:
+            return  # an answer belongs to the turn in question, and may wait for its reading
+        self._controller.seat, self._controller.wait_question = seat, None
         self._turn_worker.stop()
 
     def _build_snapshot(self) -> TableSnapshot:

@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 from device.cameras import CameraError
 from device.capture.board_camera import BoardCamera
+from device.capture.question_crop import crop_squares
 from device.capture.turn_images import make_turn_images
 from device.session.background.work import BackgroundWork
 from device.session.game_controller import GameController
 from device.session.messages import Notice, Trouble
-from device.session.open_question import make_wait_question
+from device.session.questions import make_wait_question
 from device.session.snapshot import Sight
 from device.session.threads import CaptureProgress, CommandQueue, TurnWorker
 from device.session.turns.decision import Decision, TurnContext
@@ -28,6 +29,7 @@ from device.session.turns.turn_capture import (
 from device.session.turns.turn_finder import shows_unended_play
 from device.session.used_pictures import UsedPictures, digest_image
 from engine.events import filter_plays
+from engine.ledger import Source
 from engine.messages import join_messages, key_of
 from vision.recognition.problems import FOREIGN_TILES, MIRRORED
 
@@ -72,7 +74,7 @@ class TurnRecorder:
             self._start_capture(controller.turn_context, ended)
         turn = worker.wait(self.queue.run_pings)
         if turn is None:
-            controller.open_question = make_wait_question(worker.max_s)
+            controller.wait_question = make_wait_question(worker.max_s)
             return ()
         if turn.is_echo:
             self._show_echo()
@@ -98,7 +100,7 @@ class TurnRecorder:
         camera, take_advance = self.board_camera, self.background.advance_reader.take
 
         def capture(progress: CaptureProgress) -> TurnCapture:
-            turn = capture_turn(camera, game, context, key_frames, progress, take_advance())
+            turn = capture_turn(camera, context, key_frames, progress, take_advance())
             return turn if ended is None else mark_echo(turn, ended.turn, game)
 
         self.worker.start(capture)
@@ -114,9 +116,9 @@ class TurnRecorder:
         who has played. If its tiles only answer a question that has been deferred since, no turn is recorded.
         """
         game, context = self.controller.game, replace(self.controller.turn_context, seat=None)
-        turn = advance.adapt(game, context)
+        turn = advance.adapt(context)
         if turn.decision is not None and not filter_plays(turn.decision.events):
-            turn = replace(turn, decision=Decision((), question_history=context.question_history))
+            turn = replace(turn, decision=Decision(()))
         key_frames = self.background.key_frames.list_frames(game)
         return check_advance_key_frames(self.board_camera, turn, context, key_frames)
 
@@ -126,7 +128,7 @@ class TurnRecorder:
         self.board_camera.use_advance(advance.reading)
         if turn.is_aligned:
             self.board_camera.confirm_location(turn.reading)
-        self._record_turn(turn)
+        self._record_turn(turn, Source.AUTOMATIC)
         if auto_turns is not None and len(self.controller.game.turns) > len(before.turns):
             auto_turns.note_end(advance, self.controller.game)
 
@@ -147,7 +149,7 @@ class TurnRecorder:
         if turn is None:
             return
         self.background.check_tiles_to_clear(turn.reading)
-        if controller.tiles_to_clear or not self._shows_play_before(turn, seat):
+        if controller.evidence.to_clear or not self._shows_play_before(turn, seat):
             if may_read_board and seat is None and may_show_play(turn):
                 controller.show_notice("play-unrecorded")
             return
@@ -156,7 +158,6 @@ class TurnRecorder:
             self._record_turn(turn)
         else:
             self._record_advance_turn(advance, turn)
-        controller.leave_question()
         controller.show_notice("recorded-first", name)
 
     def settle_flip(self) -> None:
@@ -164,7 +165,7 @@ class TurnRecorder:
 
         While a question is open, the players may still choose another answer than the recorded one.
         """
-        if self.controller.has_game and self.controller.open_question is None:
+        if self.controller.has_game and self.controller.question is None:
             self.board_camera.settle_flip(self.controller.game.board)
 
     def shows_unended_play(self, seat: int | None) -> bool:
@@ -217,7 +218,7 @@ class TurnRecorder:
         if not plays or plays[-1].player == seat:
             return False
         board, context = turn.reading.board, replace(self.controller.turn_context, words=None, seat=None)
-        return turn.is_split or (board is not None and shows_unended_play(self.controller.game, board, context))
+        return turn.is_split or (board is not None and shows_unended_play(board, context))
 
     def _record_new_picture(self, turn: TurnCapture) -> TurnCapture:
         """Record a turn unless its picture, which a phone or a folder gave, is that of an earlier turn.
@@ -236,37 +237,52 @@ class TurnRecorder:
             self.used_pictures.add(digest, game_number, len(controller.game.turns))
         return turn
 
-    def _record_turn(self, turn: TurnCapture) -> None:
+    def _record_turn(self, turn: TurnCapture, source: Source = Source.PRESS) -> None:
         """Record a captured turn, and show its pictures, question and notices.
 
         If no board was found, only the picture and the reason are shown.
         """
         controller = self.controller
         images = make_turn_images(turn.encode_pictures(), turn.reading, turn.inference)
-        if turn.inference is None or turn.decision is None:
+        board = turn.reading.board
+        if turn.inference is None or turn.decision is None or board is None:
             controller.show_problem(join_messages(" ", turn.reading.problems), Trouble.BOARD)
             controller.show_images(images)
             return
-        controller.last_reading = turn.reading.board
         self.background.key_frames.set_reference(turn.frame)
-        controller.memory.note_press(controller.seat)
-        if not (controller.board_colours and controller.game.turns):  # once for each game
-            controller.board_colours = sample_board_colours(turn) or controller.board_colours
-        if turn.game is not controller.game:  # the reading has settled a deferred question
-            controller.change_history(turn.game)
+        evidence = controller.evidence
+        if not (evidence.board_colours and controller.game.turns):  # once for each game
+            colours = sample_board_colours(turn) or evidence.board_colours
+            controller.evidence = replace(evidence, board_colours=colours)
+        if turn.ledger is not controller.ledger:
             controller.show_notice("question-settled")
         if turn.decision.events:
             self.background.advance_reader.mark_used(turn)
             self.background.key_frames.end_turn(controller.game, turn.frame)
-        controller.commit_events(turn.decision.events, images)
-        decision = controller.pictures.add_question_crop(turn.decision, turn.frame.image, turn.reading.corners)
-        controller.ask_question(decision, turn.reading.board)
-        controller.reading_history = turn.inference.history
+        seat = controller.seat if source is Source.PRESS else None
+        asked = turn.decision.open_question
+        controller.record_decision(
+            turn.decision,
+            source,
+            seat,
+            reading=board,
+            history=turn.inference.history,
+            images=images,
+            crop=self._crop_question(turn),
+            base=turn.ledger,
+        )
         self.background.check_tiles_to_clear(turn.reading)
         if turn.is_split:
             controller.show_notice("two-turns")
         # That the picture is mirrored matters only if it may be the reason for a question.
-        shown_keys = {FOREIGN_TILES, MIRRORED} if controller.open_question else {FOREIGN_TILES}
+        shown_keys = {FOREIGN_TILES, MIRRORED} if asked else {FOREIGN_TILES}
         shown = [problem for problem in turn.reading.problems if key_of(problem) in shown_keys]
         controller.notices += tuple(Notice(problem) for problem in shown)
-        self.background.add_turn(turn, controller.game)
+        self.background.add_turn(turn, controller.ledger)
+
+    def _crop_question(self, turn: TurnCapture) -> bytes | None:
+        """Return a picture of the squares in question, or None if the question is not about squares."""
+        asked = turn.decision.open_question if turn.decision else None
+        if asked is None or not asked.question.squares or turn.reading.corners is None:
+            return None
+        return crop_squares(turn.frame.image, turn.reading.corners, asked.question.squares)

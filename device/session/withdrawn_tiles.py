@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from engine.board import Square
-from engine.events import Event
 from engine.game import Game
 from engine.inference.evidence import is_consistent
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
+from engine.rules import ChallengeRule
+from engine.state import TurnKind
 from engine.tiles import Tile
 
 MIN_EMPTY_PROBABILITY = 0.5
@@ -58,16 +59,26 @@ WithdrawnPlay = tuple[WithdrawnTile, ...]
 
 
 def add_withdrawn_plays(
-    plays: Sequence[WithdrawnPlay], game: Game, events: Sequence[Event], reading: BoardReading | None
+    plays: Sequence[WithdrawnPlay], before: Game, after: Game, reading: BoardReading | None
 ) -> tuple[WithdrawnPlay, ...]:
-    """Return the plays whose tiles must be removed after `events`: `plays`, and those that the events have withdrawn.
+    """Return the plays whose tiles must be removed: `plays`, and those that were withdrawn between two games.
 
-    `events` are the last events of `game`, and `reading` is the last reading before them, if there was one. Tiles on
-    whose squares a tile is recorded are left out, and so are those of a play that is withdrawn again.
+    `reading` is the last reading before the withdrawal, if there was one. Tiles on whose squares a tile is recorded are
+    left out, and so are those of a play that is withdrawn again. A player who takes back a play takes its tiles, too.
     """
+    game = after
+    known = {turn.ref for turn in before.turns if not turn.stands}
+    is_void = game.rules.challenge is ChallengeRule.VOID
+    lines = [turn for turn in game.turns if turn.kind is TurnKind.WITHDRAWN and (turn.by is not None or is_void)]
+    withdrawn = [game.turns[line.target] for line in lines if line.target is not None]
     added = [
-        tuple(WithdrawnTile(square, tile, reading.squares[square] if reading else None) for square, tile in tiles)
-        for tiles in game.find_tiles_to_clear(events)
+        tuple(
+            WithdrawnTile(square, tile, reading.squares[square] if reading else None)
+            for square, tile in turn.placements
+            if game.board[square] is None
+        )
+        for turn in withdrawn
+        if turn.ref not in known
     ]
     added_squares = {tile.square for play in added for tile in play}
     recorded = {square: tile for turn in game.turns if not turn.stands for square, tile in turn.placements}

@@ -53,23 +53,13 @@ class _FinderInput:
     """The input of the turn finder: a capture of the board, at rest since `since` (s), and the context."""
 
     capture: AdvanceCapture
-    game: Game
     context: TurnContext
     since: float
 
     def is_same(self, other: _FinderInput) -> bool:
-        """Return True if `other` has the same capture, game and history, and the same time at rest.
-
-        They are compared by identity: they are large and immutable, and are replaced when they change. Only the
-        histories of the context are compared, because the context itself is built for each check.
-        """
-        return (
-            self.capture is other.capture
-            and self.game is other.game
-            and self.context.reading_history is other.context.reading_history
-            and self.context.question_history is other.context.question_history
-            and self.since == other.since
-        )
+        """Return True if `other` has the same capture, context and time at rest."""
+        is_same_board = self.capture is other.capture and self.since == other.since
+        return is_same_board and self.context.is_same(other.context)
 
 
 class AutoTurns:
@@ -158,12 +148,12 @@ class AutoTurns:
     def _can_end(self) -> bool:
         """Return True if a turn may end automatically now: not while tiles of a withdrawn play have to be removed.
 
-        An open question does not prevent the automatic end if the events of one of its answers are already recorded.
+        An open question does not prevent the automatic end if one of its answers already counts.
         """
-        controller, open_question = self._controller, self._controller.open_question
-        if not (controller.phase.in_play and controller.awaits_play) or controller.tiles_to_clear:
+        controller = self._controller
+        if not (controller.phase.in_play and controller.awaits_play) or controller.evidence.to_clear:
             return False
-        return open_question is None or (open_question.is_answer_recorded and not open_question.stops_clock)
+        return not controller.waits_for_answer
 
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
         """Pass the reading of a capture to the turn finder.
@@ -178,12 +168,12 @@ class AutoTurns:
             self._forget_play()  # a press came first
         self._last_capture, self._last_turn_count = capture, len(game.turns)
         context = replace(self._controller.turn_context, words=None, seat=None)
-        finder_input = _FinderInput(capture, game, context, since)
+        finder_input = _FinderInput(capture, context, since)
         if board is None or capture is self._undone_capture:
             self._forget_play()
         elif self._finder_input is None or not finder_input.is_same(self._finder_input):
             self._finder_input = finder_input
-            if (found := self._finder.add_reading(game, board, context, since, capture)) is not None:
+            if (found := self._finder.add_reading(board, context, since, capture)) is not None:
                 self._end(found, moment)  # the next player has already played
 
     def _end(self, found: FoundTurn, moment: Moment) -> None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from calibration.profile import ProfileError, TableProfile
 from device.session.turns.turn_capture import TurnCapture
 from device.storage.files import write_file
-from engine.game import Game
+from engine.ledger import Ledger
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading
-from engine.validation.deferred_questions import find_provisional_squares
+from engine.validation.open_questions import find_open_squares
 from vision.recognition.views import BoardViews
 
 
@@ -42,11 +42,11 @@ class ProfileUpdater:
         self._profile = profile
         self._pending: _PendingTurn | None = None
         self._learnt: _LearntTurn | None = None
-        self._checked_game: Game | None = None
+        self._checked_ledger: Ledger | None = None
         self._has_failed = False
         """True if the profile could not be saved after the last turn, so that the error is not reported again."""
 
-    def add_turn(self, turn: TurnCapture, source: str, game: Game) -> str:
+    def add_turn(self, turn: TurnCapture, source: str, ledger: Ledger) -> str:
         """Learn from the previous turn, and keep this turn until the next turn confirms it.
 
         Uncertain turns are not used, nor are those whose grid was found one square off. `source` identifies the game.
@@ -58,9 +58,9 @@ class ProfileUpdater:
             self._has_failed = False
             self._pending = None
             return ""
-        error = self._learn_pending(source, game)
-        if turn.reading.views is not None and game.turns:
-            self._pending = _PendingTurn(len(game.turns) - 1, own, turn.reading.views)
+        error = self._learn_pending(source, ledger)
+        if turn.reading.views is not None and ledger.game.turns:
+            self._pending = _PendingTurn(len(ledger.game.turns) - 1, own, turn.reading.views)
         is_reported, self._has_failed = self._has_failed, bool(error)
         return "" if is_reported else error
 
@@ -68,36 +68,36 @@ class ProfileUpdater:
         """Discard the pending turn, because it was undone or its game is over. Corrections are not learnt any more."""
         self._pending = self._learnt = None
 
-    def learn_corrections(self, source: str, game: Game) -> str:
-        """Learn the last turn again that was learnt, if it was corrected since then in `game`.
+    def learn_corrections(self, source: str, ledger: Ledger) -> str:
+        """Learn the last turn again that was learnt, if it was corrected since then in `ledger`.
 
         The later pictures of the game replace its examples, too, but there may be none. `source` identifies the game.
         Return an error message if the profile could not be saved, otherwise an empty string.
         """
         learnt = self._learnt
-        if learnt is None or learnt.source != source or game is self._checked_game:
+        if learnt is None or learnt.source != source or ledger is self._checked_ledger:
             return ""
-        self._checked_game = game
+        self._checked_ledger = ledger
         turn = learnt.turn
-        if turn.turn >= len(game.turns) or not game.turns[turn.turn].stands:
+        if turn.turn >= len(ledger.game.turns) or not ledger.game.turns[turn.turn].stands:
             return ""
-        return "" if _list_faces(turn, game) == learnt.rows else self._learn(turn, source, game)
+        return "" if _list_faces(turn, ledger) == learnt.rows else self._learn(turn, source, ledger)
 
-    def _learn_pending(self, source: str, game: Game) -> str:
-        """Learn from the pending turn. Its board is taken from `game`, where the turn may have been corrected.
+    def _learn_pending(self, source: str, ledger: Ledger) -> str:
+        """Learn from the pending turn. Its board is taken from `ledger`, where the turn may have been corrected.
 
         Squares about which a question is open are not used.
-        The last turn of `game` confirms the pending turn. If this is the pending turn itself, it was undone and played
-        again, and its picture may show other tiles. `source` identifies the game. Return an error message if the
+        The last turn of `ledger` confirms the pending turn. If this is the pending turn itself, it was undone and
+        played again, and its picture may show other tiles. `source` identifies the game. Return an error message if the
         profile could not be saved, otherwise an empty string.
         """
         pending, self._pending = self._pending, None
-        if pending is None or pending.turn >= len(game.turns) - 1 or not game.turns[pending.turn].stands:
+        if pending is None or pending.turn >= len(ledger.game.turns) - 1 or not ledger.game.turns[pending.turn].stands:
             return ""
-        return self._learn(pending, source, game)
+        return self._learn(pending, source, ledger)
 
-    def _learn(self, turn: _PendingTurn, source: str, game: Game) -> str:
-        rows = _list_faces(turn, game)
+    def _learn(self, turn: _PendingTurn, source: str, ledger: Ledger) -> str:
+        rows = _list_faces(turn, ledger)
         self._learnt = _LearntTurn(turn, rows, source)
         self._profile.learn(turn.views, rows, source)
         try:
@@ -107,9 +107,9 @@ class ProfileUpdater:
         return ""
 
 
-def _list_faces(turn: _PendingTurn, game: Game) -> list[list[str]]:
+def _list_faces(turn: _PendingTurn, ledger: Ledger) -> list[list[str]]:
     """Return 15 rows of 15 true faces in the picture of a turn, with `#` for squares about which a question is open."""
-    board, provisional_squares = game.turns[turn.turn].board, find_provisional_squares(game)
+    board, provisional_squares = ledger.game.turns[turn.turn].board, find_open_squares(ledger)
     symbols = [
         symbol if read.is_tile and square not in provisional_squares else HIDDEN
         for square, (read, symbol) in enumerate(zip(turn.reading.squares, board.symbols(), strict=True))

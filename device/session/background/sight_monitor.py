@@ -75,7 +75,7 @@ class SightMonitor:
         """Check a picture of a board that has changed, if the tiles of a withdrawn play have to be removed."""
         self._change_count += 1
         self._set_sight(Sight.READY)
-        if self._controller.tiles_to_clear:
+        if self._controller.evidence.to_clear:
             self._queue.run_task(lambda: self.check_tiles_to_clear(self._read_board(frame.image)))
 
     def check_removed_tiles(self) -> None:
@@ -108,9 +108,10 @@ class SightMonitor:
     def check_tiles_to_clear(self, reading: PhotoReading) -> None:
         """Forget the withdrawn plays whose tiles are gone in `reading`; after the last one, remove the notice."""
         controller = self._controller
-        if controller.tiles_to_clear and reading.board:
-            controller.tiles_to_clear = find_remaining_plays(controller.tiles_to_clear, reading.board)
-            if not controller.tiles_to_clear:
+        if controller.evidence.to_clear and reading.board:
+            remaining = find_remaining_plays(controller.evidence.to_clear, reading.board)
+            controller.evidence = replace(controller.evidence, to_clear=remaining)
+            if not remaining:
                 self._remove_notices("take-off")
 
     def _find_known_sight(self) -> Sight | None:
@@ -124,7 +125,8 @@ class SightMonitor:
             return
         before, reading = self._camera.tracker.corners, read()
         self.check_tiles_to_clear(reading)
-        self._controller.last_reading = reading.board or self._controller.last_reading
+        if reading.board is not None:
+            self._controller.evidence = replace(self._controller.evidence, reading=reading.board)
         sight = judge_sight(self._controller.game, reading, before)
         self._last_comparison = _Comparison(sight, self._queue.state.moment, change_count)
         keeps_proposal = sight is Sight.READY and self._queue.state.sight is Sight.TURN_OVER

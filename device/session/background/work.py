@@ -23,7 +23,7 @@ from device.session.threads import CommandQueue
 from device.session.turns.advance_reader import AdvanceReader
 from device.session.turns.turn_capture import AdvanceCapture, TurnCapture
 from device.system.periodic import PeriodicTask
-from engine.game import Game
+from engine.ledger import Ledger
 from vision.recognition.reader import PhotoReading
 
 CLOCK_SAVE_INTERVAL_S = 10.0
@@ -67,7 +67,7 @@ class BackgroundWork(MonitorClient):
         self.advance_reader = AdvanceReader(camera, controller)
         """The reader of the board at rest, before a press."""
         self._profile_updater = profile_updater
-        self._turns_to_learn: deque[tuple[TurnCapture, str, Game]] = deque(maxlen=MAX_TURNS_TO_LEARN)
+        self._turns_to_learn: deque[tuple[TurnCapture, str, Ledger]] = deque(maxlen=MAX_TURNS_TO_LEARN)
         self._learn_lock = threading.Lock()
         monitor = SightMonitor(camera, controller, queue, self.advance_reader, self._remove_notices)
         self._sight_monitor = monitor
@@ -94,14 +94,14 @@ class BackgroundWork(MonitorClient):
             task.close()
         self.advance_reader.close()
 
-    def add_turn(self, turn: TurnCapture, game: Game) -> None:
+    def add_turn(self, turn: TurnCapture, ledger: Ledger) -> None:
         """Learn the look of the tiles from a turn, and renew the memory of the board, both on other threads.
 
-        `game` is the game after the turn.
+        `ledger` is that after the turn.
         """
         self.advance_reader.renew_memory(turn)
         if self._profile_updater:
-            self._turns_to_learn.append((turn, str(self._controller.log.number), game))
+            self._turns_to_learn.append((turn, str(self._controller.log.number), ledger))
 
     def discard_pictures(self) -> None:
         """Discard the pictures of the previous game: key frames, the capture in advance, and turns to learn from.
@@ -228,7 +228,7 @@ class BackgroundWork(MonitorClient):
         with self._learn_lock:
             if self._profile_updater and self._controller.has_game and not self._turns_to_learn:
                 log = self._controller.log
-                error = self._profile_updater.learn_corrections(str(log.number), log.game)
+                error = self._profile_updater.learn_corrections(str(log.number), log.ledger)
         self._report_unlearnt(error)
 
     def _report_unlearnt(self, error: str) -> None:

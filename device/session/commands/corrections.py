@@ -3,60 +3,37 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import suppress
-from dataclasses import replace
 from typing import Annotated
 
 from msgspec import Meta
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
-from device.session.commands.answers import find_squares_in_question
 from device.session.commands.base import (
     CommandContext,
     PlayerNumber,
-    QuestionEffect,
     SquareName,
     Symbol,
     TableCommand,
     check_player,
-    is_answer_unrecorded,
-    is_challenge_open,
     parse_rack,
 )
-from device.session.commands.taken_blanks import ask_about_taken_blank, may_be_taken_blank
-from device.session.commands.turn_corrections import CorrectTurn, InsertTurn, replace_turn
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
+from device.session.game_controller import GameController
 from device.session.messages import Trouble, convert_engine_errors, make_refusal
 from device.session.phases import Transition
+from device.session.recording import Record
 from engine.board import Square, parse_square
 from engine.ending import find_derived_racks, find_revealed_racks
-from engine.errors import NotationError
-from engine.events import BlankNamed, Event, PlayerRenamed, PlayMade, RackRevealed, SquareCorrected
+from engine.events import BlankNamed, BlankTaken, PlayerRenamed, RackRevealed, SquareCorrected
 from engine.game import Game
 from engine.inference.overlooked_tiles import find_overlooked_turn
-from engine.lexicon import WordList, find_deciding_words
+from engine.ledger import AnswerText, Doubt, make_relative
 from engine.messages import format_list
-from engine.plays import Play
 from engine.reading import EMPTY
 from engine.scoring import Status, check_placement
-from engine.state import find_withdrawn_turn
+from engine.state import Turn, find_withdrawn_turn
 from engine.tiles import Tile
 from engine.validation.void_plays import find_void_turn
-
-
-def _find_effect_of_tile(context: CommandContext, square: str) -> QuestionEffect:
-    """Return what entering the tile on a square, given by its name, does to the open question.
-
-    During a challenge, the question is kept. A question about the tile on this square is closed, any other is deferred.
-    So is a question before whose answer no turn is recorded, because a tile does not record one.
-    """
-    if is_challenge_open(context):
-        return QuestionEffect.KEEP
-    if is_answer_unrecorded(context):
-        return QuestionEffect.DEFER
-    with suppress(NotationError):  # the command itself refuses such a name
-        if parse_square(square) in find_squares_in_question(context.controller):
-            return QuestionEffect.CLOSE
-    return QuestionEffect.DEFER
 
 
 class CorrectSquare(TableCommand, frozen=True):
@@ -67,16 +44,13 @@ class CorrectSquare(TableCommand, frozen=True):
     """
 
     name = "square"
+    keeps_turn = True
     transition = Transition.CORRECT
     operation_id = "correct_square"
     schema_name = "SquareOrder"
 
     square: SquareName
     symbol: Symbol
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `KEEP` during a challenge, and `CLOSE` if the open question is which tile is on this square."""
-        return _find_effect_of_tile(context, self.square)
 
     def run(self, context: CommandContext) -> None:
         """Record the correction; refuse the command unless the symbol is one tile of the tile set."""
@@ -87,33 +61,30 @@ class CorrectSquare(TableCommand, frozen=True):
         if self.symbol != EMPTY and len(tiles) != 1:
             raise make_refusal("one-tile", self.symbol or "none")
         tile = tiles[0] if tiles else None
-        if events := _correct_withdrawn_play(game, square, tile, controller.words):
-            controller.commit_entered_events(events)
-            return
-        turn = None if game.board[square] else find_overlooked_turn(game.state, square)
-        corrected = SquareCorrected(square, tile, turn, told=True)
-        if tile is not None and may_be_taken_blank(game, square, tile):
-            if is_challenge_open(context):
-                raise make_refusal("answer-first")  # its question would take the place of the challenge
-            ask_about_taken_blank(controller, corrected, tile)
+        turn = _find_withdrawn_play(game, square, tile)
+        if turn is None and game.board[square] is None:
+            turn = find_overlooked_turn(game.state, square)
+        corrected = SquareCorrected(square, tile, None if turn is None else turn.ref, told=True)
+        if tile is not None and _may_be_taken_blank(game, square, tile):
+            if controller.undecided_challenge is not None:
+                raise make_refusal("answer-first")  # its question would come before the challenge
+            _ask_about_taken_blank(controller, corrected, tile)
         else:
-            controller.commit_entered_events([corrected])
+            with convert_engine_errors():
+                controller.commit_entered([corrected])
 
 
 class NameBlank(TableCommand, frozen=True):
     """Name the letter that the blank on a square stands for."""
 
     name = "blank"
+    keeps_turn = True
     transition = Transition.CORRECT
     operation_id = "name_blank"
     schema_name = "BlankOrder"
 
     square: SquareName
     letter: Annotated[str, Meta(max_length=8)]
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `KEEP` during a challenge, and `CLOSE` if the open question is which tile is on this square."""
-        return _find_effect_of_tile(context, self.square)
 
     def run(self, context: CommandContext) -> None:
         """Record the letter; refuse the command if the square has no blank or the letter is not in the tile set."""
@@ -125,38 +96,60 @@ class NameBlank(TableCommand, frozen=True):
             raise make_refusal("no-blank", self.square)
         if self.letter not in game.tiles.letters:
             raise make_refusal("blank-letters", self.letter, " ".join(game.tiles.letters))
-        context.controller.commit_events([BlankNamed(square, self.letter)])
+        context.controller.commit(BlankNamed(square, self.letter))
 
 
-def _correct_withdrawn_play(game: Game, square: Square, tile: Tile | None, words: WordList | None) -> tuple[Event, ...]:
-    """Return the events that put `tile` on a square of the play that was just withdrawn.
+def _find_withdrawn_play(game: Game, square: Square, tile: Tile | None) -> Turn | None:
+    """Return the turn of the play that was just withdrawn, if `tile` belongs to it, otherwise None.
 
-    There are none if the square belongs elsewhere. Only if the play was withdrawn because of its words is a tile that
-    was missed added, and a tile that was never there (`tile` is None) removed. `words` is the word list in use.
+    Only if the play was withdrawn because of its words is a tile that was missed added, and a tile that was never there
+    (`tile` is None) removed.
     """
-    turn = find_withdrawn_turn(game.state)
+    turn, void = find_withdrawn_turn(game.state), find_void_turn(game)
     if turn is None or turn.play is None or game.board[square] is not None:
-        return ()
-    play, is_void = turn.play, turn == find_void_turn(game, find_deciding_words(words))
+        return None
+    play, is_void = turn.play, void is not None and turn.ref == void.ref
     if tile is None:
-        corrected = Play(tuple(placed for placed in play.tiles if placed[0] != square), play.rearranged)
-        is_possible = is_void and bool(corrected.tiles) and corrected != play
-    else:
-        corrected = play.with_tile(square, tile)
-        status = check_placement(game.state.board_before(turn), corrected, game.layout, game.rules)
-        is_possible = square in play.squares or (is_void and status == Status.VALID)
-    return replace_turn(game, turn, PlayMade(turn.player, corrected), words) if is_possible else ()
+        return turn if is_void and square in play.squares and len(play.squares) > 1 else None
+    if square in play.squares:
+        return turn
+    status = check_placement(game.state.board_before(turn), play.with_tile(square, tile), game.layout, game.rules)
+    return turn if is_void and status == Status.VALID else None
+
+
+def _may_be_taken_blank(game: Game, square: Square, tile: Tile) -> bool:
+    """Return True if a player may have taken the blank from a square for `tile`, which the players say is there.
+
+    The blank of the last play was not taken yet, so it was misread.
+    """
+    old, last = game.board[square], game.last_turn
+    if not game.rules.retake_blanks or game.is_over or old is None or not old.is_blank or tile.is_blank:
+        return False
+    is_of_last_play = last is not None and last.play is not None and square in last.play.squares
+    return not is_of_last_play and (old.is_unnamed or old.letter == tile.letter)
+
+
+def _ask_about_taken_blank(controller: GameController, corrected: SquareCorrected, tile: Tile) -> None:
+    """Record that the player to move has taken a blank for `tile`, and ask whether the tile was misread instead.
+
+    Only if it was misread (`corrected`) does the earlier play score more. Raises `CommandRefusedError`.
+    """
+    game, square = controller.game, corrected.square
+    named = (BlankNamed(square, tile.letter),) if game.board.tile(square).is_unnamed else ()
+    with convert_engine_errors():
+        taken = make_relative(game, (*named, BlankTaken(game.to_move, square)), None)
+    doubt = Doubt("which-is-right", (AnswerText(0), AnswerText(1)), squares=(square,))
+    controller.record(Record((taken, (corrected,)), doubt))
 
 
 class RevealRack(TableCommand, frozen=True):
     """Enter the unplayed letters of a player (`?` for a blank), which are scored when the game has ended."""
 
     name = "rack"
+    keeps_turn = True
     transition = Transition.REVEAL_RACK
     operation_id = "tell_rack"
     schema_name = "RackOrder"
-    question_effect = QuestionEffect.DEFER
-    unrecorded_effect = QuestionEffect.KEEP
 
     player: PlayerNumber
     letters: Annotated[str, Meta(max_length=60)]
@@ -175,7 +168,7 @@ class RevealRack(TableCommand, frozen=True):
         on_other_racks = Counter(tile for player, rack in racks if player != self.player for tile in rack)
         if lacking := Counter(tiles) - (game.unseen - on_other_racks):
             raise make_refusal("cannot-be-left", ", ".join(lacking))
-        controller.commit_events([RackRevealed(self.player, tiles)])
+        controller.commit(RackRevealed(self.player, tiles))
         state = controller.game.state
         rack_count = state.rack_counts[self.player]
         if len(tiles) != rack_count:
@@ -190,11 +183,10 @@ class RenamePlayer(TableCommand, frozen=True):
     """Change the name of a player. The colour stays the same, unless another colour is stored for the new name."""
 
     name = "rename"
+    keeps_turn = True
     transition = Transition.CORRECT
     operation_id = "rename_player"
     schema_name = "RenameOrder"
-    question_effect = QuestionEffect.DEFER
-    unrecorded_effect = QuestionEffect.KEEP
 
     player: PlayerNumber
     new_name: Annotated[str, Meta(max_length=MAX_PLAYER_NAME_LENGTH)]
@@ -204,10 +196,7 @@ class RenamePlayer(TableCommand, frozen=True):
         controller = context.controller
         check_player(controller.game, self.player)
         before, after = controller.game.players[self.player], clean_name(self.new_name)
-        controller.commit_events([PlayerRenamed(self.player, after)])
-        if (open_question := controller.open_question) is not None:
-            open_question = replace(open_question, question=open_question.question.with_names({before: after}))
-            controller.open_question = open_question
+        controller.commit(PlayerRenamed(self.player, after))
         controller.colours.save([(after, controller.colours.get(after) or controller.colours.get(before))])
 
 

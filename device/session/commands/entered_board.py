@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from device.session.messages import CommandRefusedError, convert_engine_errors, make_refusal
-from device.session.turns.decision import Decision
 from engine.board import Square
 from engine.events import BlankNamed, Event, filter_plays
 from engine.game import Game
@@ -14,7 +13,6 @@ from engine.inference.explain import Inference
 from engine.reading import BoardReading
 from engine.scoring import describe_status
 from engine.tiles import Tile
-from engine.validation import Reason
 
 MIN_ENTERED_CERTAINTY = 0.8
 """Smallest certainty at which a board entered by hand is recorded without a question. The certainty is the probability
@@ -44,28 +42,6 @@ def match_entered_board(inference: Inference, reading: BoardReading) -> Inferenc
     has_one_play = len(filter_plays(exact[0].events)) <= 1
     is_likely = exact[0].probability >= MIN_ENTERED_CERTAINTY * sum(one.probability for one in exact)
     return replace(inference, question=None) if has_one_play and is_likely else inference
-
-
-def drop_answered_question(decision: Decision, named_blanks: Sequence[BlankNamed]) -> Decision:
-    """Return the decision without its question about the letter of a blank, if `named_blanks` contain that letter."""
-    open_question = decision.open_question
-    if (
-        open_question is None
-        or open_question.finding is None
-        or open_question.finding.reason is not Reason.BLANK_UNNAMED
-    ):
-        return decision
-    is_answered = {event.square for event in named_blanks}.issuperset(open_question.question.squares)
-    return replace(decision, open_question=None) if is_answered else decision
-
-
-def name_blanks_of_answers(game: Game, decision: Decision, tiles: Mapping[Square, Tile]) -> Decision:
-    """Return the decision with the letters of blanks added to each answer of its question that has events."""
-    open_question = decision.open_question
-    if open_question is None:
-        return decision
-    answers = tuple(events and (*events, *name_blanks(game, events, tiles)) for events in open_question.answers)
-    return replace(decision, open_question=replace(open_question, answers=answers))
 
 
 def name_blanks(game: Game, events: Sequence[Event], tiles: Mapping[Square, Tile]) -> tuple[BlankNamed, ...]:

@@ -11,13 +11,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from device.session.commands.answers import cancel_question
 from device.session.commands.base import (
     BoardRows,
     CommandContext,
     PlayerNumber,
     QuestionCommand,
-    QuestionEffect,
     RackLetters,
     Symbol,
     TableCommand,
@@ -48,8 +46,6 @@ class DrawFirst(TableCommand, frozen=True):
     transition = Transition.DRAW
     operation_id = "draw_first"
     schema_name = "DrawOrder"
-    question_effect = QuestionEffect.CLOSE
-    unrecorded_effect = QuestionEffect.DEFER
 
     letters: Annotated[tuple[Symbol, ...], Meta(max_length=MAX_PLAYERS)]
 
@@ -66,7 +62,7 @@ class DrawFirst(TableCommand, frozen=True):
         counts = game.tiles.counts
         if lacking := Counter(letter for letter in letters if letter in counts) - Counter(counts):
             raise make_refusal("drawn-too-many", ", ".join(lacking))
-        controller.commit_events([FirstDrawn(letters + ("",) * (len(names) - len(letters)))])
+        controller.commit(FirstDrawn(letters + ("",) * (len(names) - len(letters))))
         game = controller.game
         if game.drawing:
             controller.show_notice("draw-again", format_list([names[player] for player in game.drawing]))
@@ -86,7 +82,6 @@ class EnterPosition(TableCommand, frozen=True):
     transition = Transition.CORRECT
     operation_id = "enter_position"
     schema_name = "PositionOrder"
-    question_effect = QuestionEffect.CLOSE  # whether the game starts from the tiles on the board
 
     rows: BoardRows
     totals: Annotated[tuple[Annotated[int, Meta(ge=0, le=4000)], ...], Meta(max_length=MAX_PLAYERS)]
@@ -102,16 +97,16 @@ class EnterPosition(TableCommand, frozen=True):
         board = tuple(parse_board(self.rows, game.tiles).items())
         racks = tuple(parse_rack(letters, game.tiles) for letters in self.racks) if any(self.racks) else ()
         to_move = game.to_move if self.player is None else self.player
-        controller.commit_entered_events([PositionEntered(board, self.totals, to_move, racks)])
+        controller.commit_entered([PositionEntered(board, self.totals, to_move, racks)])
 
 
 class Pause(TableCommand, frozen=True):
     """Pause the game and stop the clocks."""
 
     name = "pause"
+    keeps_turn = True
     transition = Transition.PAUSE
     operation_id = "pause"
-    question_effect = QuestionEffect.KEEP
 
     def run(self, context: CommandContext) -> None:
         """Stop the clocks until the pause ends."""
@@ -122,9 +117,9 @@ class EndPause(TableCommand, frozen=True):
     """Continue a paused game."""
 
     name = "go-on"
+    keeps_turn = True
     transition = Transition.END_PAUSE
     operation_id = "go_on"
-    question_effect = QuestionEffect.KEEP
 
     def run(self, context: CommandContext) -> None:
         """Continue the game, and run the clock of the player to move."""
@@ -134,25 +129,25 @@ class EndPause(TableCommand, frozen=True):
 class Undo(QuestionCommand, frozen=True):
     """Undo everything that the last press (of a button, or a command) recorded, even the end of a game.
 
-    Some questions, such as an undecided challenge, record nothing before they are answered. If such a question is open,
-    it is cancelled instead. In a game in which nothing is left to undo, the command goes back to the game before.
+    In a game in which nothing is left to undo, the command goes back to the game before.
     """
 
     name = "undo"
+    keeps_turn = True
     transition = Transition.UNDO
     operation_id = "undo"
-    question_effect = QuestionEffect.KEEP
 
     def run(self, context: CommandContext) -> None:
-        """Cancel an open question, or undo the last press or the start of the game.
+        """Undo the last press or the start of the game.
 
         The command is refused if there is none of these.
         """
         controller = context.controller
-        if cancel_question(controller):
+        if controller.wait_question is not None:
+            controller.wait_question = None
             return
         if not (controller.can_return and _return_to_game_before(context)):
-            controller.move_in_history(controller.log.undo)
+            controller.undo()
             context.turn_recorder.background.discard_turns_to_learn()
 
 
@@ -166,12 +161,11 @@ def _return_to_game_before(context: CommandContext) -> bool:
     assert controller.game_before is not None, "`can_return` is True"
     empty, (log, words) = controller.log, controller.game_before
     is_saved = not log.has_unsaved
-    events = controller.store.read_events(log.number) if is_saved else ()
+    stored = GameLog.load(controller.store, log.number) if is_saved else log
     controller.game_before = None
-    if is_saved:  # the stored game may have been deleted, or its players renamed
-        if not events:
-            return False
-        log = GameLog(controller.store, log.number, [event.body for event in events])
+    if stored is None:  # the players have deleted the game
+        return False
+    log = stored  # its players may have been renamed
     controller.words = words
     controller.open_log(log)
     controller.show_notice("game-before", format_list(log.game.players))
@@ -184,27 +178,16 @@ class Redo(TableCommand, frozen=True):
     """Redo the press that was undone last."""
 
     name = "redo"
+    keeps_turn = True
     transition = Transition.REDO
     operation_id = "redo"
-    question_effect = QuestionEffect.CLOSE  # an event that defers the question would leave nothing to redo
-    unrecorded_effect = QuestionEffect.DEFER
 
     def run(self, context: CommandContext) -> None:
         """Redo the press that was undone last; refuse the command if there is no press to redo."""
-        context.controller.move_in_history(context.controller.log.redo)
+        context.controller.redo()
 
 
-class EndingCommand(TableCommand, frozen=True):
-    """A command that ends the game, or leaves it for another one."""
-
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is whether the game is over, otherwise `DEFER`."""
-        open_question = context.controller.open_question
-        is_answer = open_question is not None and not open_question.is_answer_recorded and open_question.offers_end
-        return QuestionEffect.CLOSE if is_answer else QuestionEffect.DEFER
-
-
-class EndGame(EndingCommand, frozen=True):
+class EndGame(TableCommand, frozen=True):
     """End the game and count unplayed letters."""
 
     name = "end-game"
@@ -221,10 +204,10 @@ class EndGame(EndingCommand, frozen=True):
         context.turn_recorder.record_unended_play(None, may_read_board=True)
         controller = context.controller
         due = controller.game.end_due
-        controller.commit_events([GameEnded(due) if due else GameEnded()])
+        controller.commit(GameEnded(due) if due else GameEnded())
 
 
-class StartGame(EndingCommand, frozen=True):
+class StartGame(TableCommand, frozen=True):
     """Start a new game. A running game is kept in the archive, unfinished.
 
     `words` is the word list; None means that words are not checked, and `...` that the current list is kept. `colours`
@@ -247,7 +230,7 @@ class StartGame(EndingCommand, frozen=True):
         context.turn_recorder.prepare_board()
 
 
-class PlayAgain(EndingCommand, frozen=True):
+class PlayAgain(TableCommand, frozen=True):
     """Start a game with the settings of the last game; the next player in seat order begins.
 
     If there was no game, `default` is started. After a restart of the program, the newest game in the store counts as
@@ -294,7 +277,6 @@ class ResumeGame(TableCommand, frozen=True):
     """
 
     transition = Transition.RESUME
-    question_effect = QuestionEffect.CLOSE  # `open_log` defers it, from its note in the store
 
     words_for: Callable[[GameStarted], WordList | None] | None = None
     replacement: StartGame | None = None
@@ -315,7 +297,7 @@ class ResumeGame(TableCommand, frozen=True):
         controller.open_log(log)
         if not log.game.turns:
             self._find_game_before(controller)
-        if replacement and len(log.game.events) == 1 and log.game.start_event != replacement.started:
+        if replacement and not log.ledger.entries and log.game.start_event != replacement.started:
             controller.start_game(replacement.started, replacement.words, replacement.colours)
         elif self.words_for and controller.words is None and (lexicon := log.game.start_event.lexicon):
             controller.show_notice("list-missing", lexicon)

@@ -2,50 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Annotated
 
 from msgspec import Meta
 
-from device.session.commands.answers import find_squares_in_question
-from device.session.commands.base import (
-    CommandContext,
-    PlayerNumber,
-    QuestionEffect,
-    SmallNumber,
-    TableCommand,
-    check_player,
-    is_challenge_open,
-)
+from device.session.commands.base import CommandContext, PlayerNumber, SmallNumber, TableCommand, check_player
 from device.session.messages import convert_engine_errors, make_refusal
 from device.session.phases import Transition
 from engine.board import Board
 from engine.events import (
+    Act,
     Challenged,
-    Correction,
-    Event,
+    Edit,
     Exchanged,
     Passed,
+    PlayCounted,
     PlayMade,
-    PlayWithdrawn,
+    PointsGiven,
+    PointsReason,
+    Ref,
     ScoreCorrected,
     TurnCorrected,
+    TurnGiven,
     TurnInserted,
 )
 from engine.game import Game
-from engine.lexicon import WordList, find_deciding_words
 from engine.plays import Play
 from engine.state import CLOSING_KINDS, Turn, TurnKind
-from engine.validation.deferred_questions import is_only_about_turn
-from engine.validation.void_plays import find_void_turn
 
 
 class TurnCommand(TableCommand, frozen=True):
     """The correct data of a turn; fields that are left out keep their values.
 
-    `kind` is `play`, `pass`, `exchange`, or `none` to remove the turn. A play is written as in GCG: `at` (`8F` across,
-    `F8` down) and `word` (lower-case letters for blanks, dots or letters for tiles that were on the board already).
+    `kind` is `play`, `pass`, `exchange`, or `none` to remove the turn. Other lines are a failed `challenge` of the play
+    before by `player`, and a `penalty` or `bonus` of `score` points for `player`. A play is written as in GCG: `at`
+    (`8F` across, `F8` down) and `word` (lower-case letters for blanks, dots or letters for tiles that were on the board
+    already).
     """
 
     transition = Transition.CORRECT
@@ -53,7 +45,7 @@ class TurnCommand(TableCommand, frozen=True):
 
     number: SmallNumber
     player: PlayerNumber | None = None
-    kind: Annotated[str, Meta(pattern="^(|play|pass|exchange|none)$")] = ""
+    kind: Annotated[str, Meta(pattern="^(|play|pass|exchange|challenge|penalty|bonus|none)$")] = ""
     at: Annotated[str, Meta(max_length=3)] = ""
     word: Annotated[str, Meta(max_length=60)] = ""
     count: Annotated[int, Meta(ge=0, le=20)] = 0
@@ -62,23 +54,25 @@ class TurnCommand(TableCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Record the events that correct or insert the turn."""
         controller = context.controller
-        controller.commit_entered_events(self.make_events(controller.game, controller.words))
+        with convert_engine_errors():
+            controller.commit_entered(self.make_events(controller.game))
 
-    def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:
-        """Return the events with which this command corrects or inserts the turn. Raises `CommandRefusedError`.
+    def make_events(self, game: Game) -> tuple[Act | Edit, ...]:
+        """Return the events with which this command corrects or inserts the turn.
 
-        `words` is the word list in use.
+        Raises `CommandRefusedError`, `RulesError` or `NotationError`.
         """
         raise NotImplementedError
 
-    def make_turn_event(self, game: Game, before: Board, due: int, recorded: Turn | None = None) -> Event:
-        """Return the event of this turn, by the player `due` if `player` was left out.
+    def make_turn_event(self, game: Game, before: Board, recorded: Turn | None = None) -> Act:
+        """Return the act of this turn, by the player who is due if `player` was left out.
 
         Other fields that were left out are taken from the turn `recorded`, if any. `before` is the board before the
         turn.
         """
-        player = due if self.player is None else self.player
-        check_player(game, player)
+        player = self.player
+        if player is not None:
+            check_player(game, player)
         kind = self.kind or (str(recorded.kind) if recorded else "play" if self.word else "")
         at = self.at or (recorded and recorded.at) or ""
         word = self.word or (recorded and recorded.word) or ""
@@ -97,6 +91,10 @@ class TurnCommand(TableCommand, frozen=True):
                     return PlayMade(player, Play.from_gcg(before, at, word, game.tiles))
             case "play":
                 raise make_refusal("needs-word")
+            case "penalty" | "bonus" if player is not None and self.score is not None:
+                return PointsGiven(player, self.score, PointsReason(kind))
+            case "penalty" | "bonus":
+                raise make_refusal("needs-points")
             case _:
                 raise make_refusal("no-kind", kind)
 
@@ -106,167 +104,109 @@ class CorrectTurn(TurnCommand, frozen=True):
 
     name = "turn"
     operation_id = "correct_turn"
-    question_effect = QuestionEffect.DEFER  # these two are the effects of a correction of the score only
-    unrecorded_effect = QuestionEffect.KEEP
+    keeps_turn = True
 
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if this correction answers the open question about a turn that the last press has recorded.
-
-        A correction of the score answers no question. One of the player does not say which tiles were placed, and one
-        of the tiles does not say what is on the squares of other plays. During a challenge, return `KEEP` unless the
-        turn is no play any more.
-        """
-        if self == CorrectTurn(self.number, score=self.score):
-            return super().find_question_effect(context)
-        if is_challenge_open(context) and self.kind in ("", "play"):
-            return QuestionEffect.KEEP
-        controller, open_question = context.controller, context.controller.open_question
-        before, disputed = controller.log.game_before_last_press, find_squares_in_question(controller)
-        is_earlier_turn = before is not None and self.number <= len(before.turns)
-        if open_question is None or is_earlier_turn or not open_question.is_answer_recorded:
-            return QuestionEffect.DEFER
-        if not (self.kind or self.at or self.word or self.count):
-            return QuestionEffect.DEFER if self.player is None or disputed else QuestionEffect.CLOSE
-        turns = controller.game.turns[self.number - 1 : self.number]  # the command itself refuses a wrong number
-        is_answer = all(is_only_about_turn(turn, disputed, open_question.answers) for turn in turns)
-        return QuestionEffect.CLOSE if is_answer else QuestionEffect.DEFER
-
-    def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:
-        """Return the events that correct the turn, its score, or both. Raises `CommandRefusedError`."""
-        if not 1 <= self.number <= len(game.turns):
-            raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
-        turn = game.turns[self.number - 1]
+    def make_events(self, game: Game) -> tuple[Act | Edit, ...]:
+        """Return the events that correct the turn, its score, or both."""
+        turn = _find_turn(game, self.number)
         if self.kind == "none":
-            return replace_turn(game, turn, None, words)
-        events: tuple[Event, ...] = ()
-        score = self.score
-        is_only_score = self == CorrectTurn(self.number, score=score)
-        if not is_only_score:
-            if turn.kind not in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE):
-                raise make_refusal("only-score")
-            before = game.state.board_before(turn)
-            event = self.make_turn_event(game, before, turn.player, turn)
-            events = replace_turn(game, turn, event, words)
-            if score is None and _is_score_kept(event, turn):
-                score = game.ledger[turn.ledger_index].score
-        if score is not None:
-            events = (*events, ScoreCorrected(turn.number, score))
+            return (_remove_turn(game, turn),)
+        is_only_score = self == CorrectTurn(self.number, score=self.score)
+        events = () if is_only_score else self._correct_turn(game, turn)
+        if self.score is not None and not any(isinstance(event, PointsGiven) for event in events):
+            events = (*events, *_enter_score(game, turn, events, self.score))
         if not events:
             raise make_refusal("no-change")
         return events
 
-
-def _is_score_kept(event: Event, turn: Turn) -> bool:
-    """Return True if a score that players entered for the turn is also that of `event`, which corrects the turn.
-
-    This is so for the same play, and for a pass or an exchange that stays one, whoever made it.
-    """
-    return event.play == turn.play if isinstance(event, PlayMade) else event.kind == turn.kind
-
-
-def replace_turn(game: Game, turn: Turn, event: Event | None, words: WordList | None) -> tuple[Event, ...]:
-    """Return the events that record `event` in place of a turn, or that remove the turn if `event` is None.
-
-    The challenge and the withdrawal that follow the turn in the score sheet refer to its play:
-
-    - If `event` is not a play, both are removed. Otherwise they would refer to the play before.
-    - If `event` is a play, a challenge by the player of `event` becomes a challenge by the player of the turn.
-    - If `event` is a play, a withdrawal without a challenger is recorded again for this play. But if the play was
-      withdrawn because of its words (`words` is the word list), those of `event` decide when it is recorded.
-
-    Raises `CommandRefusedError` if another withdrawal would then refer to another play.
-    """
-    events = _make_replacement(game, turn, event, words)
-    _check_withdrawn_plays(game, turn, events, is_removed=event is None)
-    return events
+    def _correct_turn(self, game: Game, turn: Turn) -> tuple[Act | Edit, ...]:
+        if turn.kind not in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE):
+            raise make_refusal("only-score")
+        if self.player is not None and not (self.kind or self.at or self.word or self.count):
+            check_player(game, self.player)
+            return _give_turn(turn, self.player)
+        act = self.make_turn_event(game, game.state.board_before(turn), turn)
+        if turn.is_implied:
+            return (TurnInserted(turn.ref, act),)
+        return (TurnCorrected(turn.ref, act),)
 
 
-def _make_replacement(game: Game, turn: Turn, event: Event | None, words: WordList | None) -> tuple[Event, ...]:
-    """Return the events of `replace_turn`, without a check of other withdrawals."""
-    corrected = TurnCorrected(turn.number, event)
-    following = [line for line in reversed(game.turns) if line.target == turn.number]
-    if not isinstance(event, PlayMade):
-        return (*(TurnCorrected(line.number, None) for line in following), corrected)
-    challenges = _replace_challenger(game, following, event.player, turn.player)
-    withdrawn = next((line for line in following if line.kind is TurnKind.WITHDRAWN and line.by is None), None)
-    if withdrawn is None:
-        return (corrected, *challenges)
-    removed = TurnCorrected(withdrawn.number, None)
-    if turn == find_void_turn(game, find_deciding_words(words)):
-        return removed, corrected, *challenges
-    return removed, corrected, *challenges, TurnInserted(withdrawn.number, PlayWithdrawn(event.player))
+def _find_turn(game: Game, number: int) -> Turn:
+    """Return the line of the score sheet with a number from 1. Raises `CommandRefusedError`."""
+    if not 1 <= number <= len(game.turns):
+        raise make_refusal("no-turn", str(number), str(len(game.turns)))
+    turn = game.turns[number - 1]
+    if turn.kind in CLOSING_KINDS:
+        raise make_refusal("end-follows")
+    return turn
 
 
-def _check_withdrawn_plays(game: Game, turn: Turn, events: Sequence[Event], *, is_removed: bool) -> None:
-    """Refuse a correction of `turn` after which a withdrawal refers to another play. Raises `CommandRefusedError`.
-
-    A withdrawal refers to the last play of a player, so `events` may give it another play. `is_removed` is True if they
-    remove the turn. Its own play, or that of its withdrawal, may count or not.
-    """
-    with convert_engine_errors():
-        after = game.push(*events)
-    own_before = {turn.number, turn.target}
-    own_after = {turn.target} if is_removed else own_before
-    plays_before, plays_after = (
-        [line.play for line in lines if not line.stands and line.number not in own]
-        for lines, own in ((game.turns, own_before), (after.turns, own_after))
-    )
-    if plays_before != plays_after:
-        raise make_refusal("withdrawal-moved")
+def _remove_turn(game: Game, turn: Turn) -> Edit:
+    """Return the edit that removes a line of the score sheet. A line that only follows from an act is made untrue."""
+    if not turn.is_implied:
+        return TurnCorrected(turn.ref, None)
+    if turn.kind is TurnKind.WITHDRAWN:
+        return PlayCounted(turn.ref)
+    after = game.find_turn(turn.ref)
+    assert after is not None, "a pass is implied by a turn"
+    return TurnGiven(turn.ref, after.player)
 
 
-def _replace_challenger(game: Game, lines: Sequence[Turn], before: int, after: int) -> Iterator[Correction]:
-    """Yield corrections that change the challenger of the turns `lines` from player `before` to player `after`.
+def _give_turn(turn: Turn, player: int) -> tuple[Edit, ...]:
+    """Return the edit that gives a turn to another player."""
+    if turn.is_implied:
+        return (TurnInserted(turn.ref, Passed(player)),)
+    return (TurnGiven(turn.ref, player),)
 
-    This is needed if a correction gives a play to the player who challenged it: nobody challenges their own play, so
-    the two players were confused. Scores that players entered for these turns are kept.
-    """
-    for line in lines:
-        entry = game.ledger[line.ledger_index]
-        if isinstance(entry.event, Challenged) and entry.event.by == before:
-            yield TurnCorrected(line.number, replace(entry.event, by=after))
-            if entry.score is not None:
-                yield ScoreCorrected(line.number, entry.score)
+
+def _enter_score(
+    game: Game, turn: Turn, events: tuple[Act | Edit, ...], score: int
+) -> tuple[ScoreCorrected | TurnInserted, ...]:
+    """Return the edits that enter the score of a turn; `events` are those that correct the turn before."""
+    if not turn.is_implied:
+        player = turn.player if turn.kind is TurnKind.POSITION else None
+        return (ScoreCorrected(turn.ref, score, player),)
+    if turn.kind is TurnKind.WITHDRAWN:
+        raise make_refusal("end-follows")
+    inserted = () if events else (TurnInserted(turn.ref, Passed(None)),)
+    return (*inserted, ScoreCorrected(Ref(game.entry, game.part), score))
 
 
 class InsertTurn(TurnCommand, frozen=True):
     """Insert a missing turn; `number` is the number that the turn gets in the score sheet.
 
     To enter the current turn by hand, use the number after that of the last turn. If `player` is left out, it is the
-    player whose turn it was then.
+    player whose turn it was then, and later turns move on to the players who are then due.
     """
 
     name = "insert-turn"
     operation_id = "insert_turn"
 
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `REPLACE` for the current turn, and `DEFER` for an earlier one."""
-        is_earlier_turn = self.number <= len(context.controller.game.turns)
-        return QuestionEffect.DEFER if is_earlier_turn else QuestionEffect.REPLACE
-
-    def make_events(self, game: Game, words: WordList | None) -> tuple[Event, ...]:  # noqa: ARG002
+    def make_events(self, game: Game) -> tuple[Act | Edit, ...]:
         """Return the events of the turn: an insertion between recorded turns, or the next turn of the game."""
         if not 1 <= self.number <= len(game.turns) + 1:
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
         last = sum(turn.kind not in CLOSING_KINDS for turn in game.turns)
         number = min(self.number, last + 1)
         before = game.turns[number - 2].board if number > 1 else Board()
-        turn = self.make_turn_event(game, before, game.find_player_due(number - 1))
-        _check_nothing_between(game, number - 1, turn)
+        act = self._make_challenge(game, number) if self.kind == "challenge" else self.make_turn_event(game, before)
         is_missing = number <= last or game.is_over
-        if isinstance(turn, Exchanged) and not is_missing and not game.can_exchange(turn.count):
-            raise make_refusal("cannot-exchange", str(turn.count), str(game.bag_count))
-        events: tuple[Event, ...] = (TurnInserted(number - 1, turn),) if is_missing else (turn,)
-        return events if self.score is None else (*events, ScoreCorrected(number - 1, self.score))
+        if isinstance(act, Exchanged) and not is_missing and not game.can_exchange(act.count):
+            raise make_refusal("cannot-exchange", str(act.count), str(game.bag_count))
+        following = game.turns[number - 1].ref if number <= last else None
+        events: tuple[Act | Edit, ...] = (TurnInserted(following, act),) if is_missing else (act,)
+        if self.score is None or isinstance(act, PointsGiven):
+            return events
+        return (*events, ScoreCorrected(Ref(game.entry, game.part), self.score))
 
-
-def _check_nothing_between(game: Game, number: int, event: Event) -> None:
-    """Refuse to insert a turn between a play and its challenge or withdrawal. Raises `CommandRefusedError`.
-
-    Otherwise the challenge would refer to the inserted turn. `number` is the number of the inserted turn, from 0.
-    """
-    for line in game.turns:
-        if line.target is None or not line.target < number <= line.number:
-            continue
-        if line.by is not None or (isinstance(event, PlayMade) and event.player == line.player):
-            raise make_refusal("turn-between", game.players[game.turns[line.target].player])
+    def _make_challenge(self, game: Game, number: int) -> Challenged:
+        """Return the failed challenge of the play before this line."""
+        plays = (turn for turn in reversed(game.turns[: number - 1]) if turn.kind is TurnKind.PLAY and turn.stands)
+        play = next(plays, None)
+        if play is None:
+            raise make_refusal("nothing-to-challenge")
+        if self.player is not None:
+            check_player(game, self.player)
+        if self.player == play.player:
+            raise make_refusal("own-play", game.players[play.player])
+        return Challenged(self.player, upheld=False, of=play.ref)

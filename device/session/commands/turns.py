@@ -12,44 +12,39 @@ from device.session.commands.base import (
     BoardRows,
     CommandContext,
     PlayerNumber,
-    QuestionEffect,
     TableCommand,
     check_player,
-    is_challenge_open,
-    is_play_unrecorded,
     parse_board,
 )
 from device.session.commands.challenges import (
+    ask_players,
     decide_by_list,
     find_challengers,
     find_question_about_play,
     is_in_doubt,
     list_possible_plays,
-    make_challenge_question,
     record_challenge,
+    tell_outcome,
 )
-from device.session.commands.entered_board import (
-    drop_answered_question,
-    match_entered_board,
-    name_blanks,
-    name_blanks_of_answers,
-)
+from device.session.commands.entered_board import match_entered_board, name_blanks
 from device.session.game_controller import GameController
-from device.session.messages import Trouble, find_picture_advice, format_sentence, make_notice, make_refusal
-from device.session.open_question import make_recalled_question
+from device.session.messages import PASS_KEYS, Trouble, find_picture_advice, format_sentence, make_notice, make_refusal
 from device.session.phases import Transition
+from device.session.recording import Record
 from device.session.snapshot import Phase
 from device.session.turns.turn_capture import AdvanceCapture
 from device.session.turns.turn_validation import decide
 from engine.board import SQUARES
-from engine.events import Challenged, Exchanged, Passed, PlayWithdrawn, TurnCorrected
+from engine.events import Challenged, Exchanged, Passed, PlayCounted, PlayWithdrawn, TurnCorrected
 from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY
+from engine.ledger import Answered, Doubt, Source
 from engine.lexicon import find_deciding_words
 from engine.messages import join_messages
 from engine.reading import EMPTY, BoardReading
 from engine.rules import ChallengeRule
 from engine.state import TurnKind
+from engine.validation.void_plays import find_void_turn
 
 
 class EndTurn(TableCommand, frozen=True):
@@ -61,7 +56,6 @@ class EndTurn(TableCommand, frozen=True):
     name = "end-turn"
     transition = Transition.END_TURN
     operation_id = "end_turn"
-    question_effect = QuestionEffect.REPLACE
     interim_phase = Phase.LOOKING
 
     def run(self, context: CommandContext) -> None:
@@ -80,7 +74,6 @@ class EndTurnWithPicture(TableCommand, frozen=True):
     """End the turn of the player to move with a picture of the board, `(H, W, 3) uint8 BGR`, that a phone has taken."""
 
     transition = Transition.END_TURN
-    question_effect = QuestionEffect.REPLACE
     interim_phase = Phase.LOOKING
 
     picture: Image
@@ -95,16 +88,17 @@ class EndTurnWithPicture(TableCommand, frozen=True):
         if context.phone_camera is None:
             raise make_refusal("own-camera")
         before = controller.log.length
-        controller.memory.forget_missed_press()  # only a usable picture ends a turn, so the same player tries again
+        if (missed := controller.missed_press) is not None:  # only a usable picture ends a turn: this one replaces it
+            controller.answer(missed.number, 0)
         context.phone_camera.receive_picture(self.picture)
         problems = context.turn_recorder.take_turn()
-        is_unused = controller.log.length == before and controller.open_question is None
+        is_unused = controller.log.length == before and controller.question is None
         advice = find_picture_advice(problems)
         if is_unused and advice:
             reason = format_sentence(join_messages(" ", problems))
             others = tuple(notice for notice in controller.notices if notice.text != reason)
             controller.notices = (*others, make_notice(advice, trouble=Trouble.BOARD))
-        elif is_unused or (advice and controller.open_question is not None):
+        elif is_unused or (advice and controller.question is not None):
             controller.show_notice(advice or "take-another")
 
 
@@ -112,7 +106,6 @@ class EndFoundTurn(TableCommand, frozen=True):
     """End the turn of the player to move automatically, with a play that was captured while the board was at rest."""
 
     transition = Transition.END_TURN
-    question_effect = QuestionEffect.REPLACE
     interim_phase = Phase.LOOKING
 
     capture: AdvanceCapture
@@ -131,14 +124,12 @@ class PassTurn(TableCommand, frozen=True):
     name = "pass"
     transition = Transition.PASS
     operation_id = "pass_turn"
-    question_effect = QuestionEffect.REPLACE
     needs_recorded_play = True
-    needs_certain_pass = True
 
     def run(self, context: CommandContext) -> None:
         """Record the pass."""
         context.turn_recorder.record_unended_play(context.controller.seat)
-        context.controller.commit_entered_events([Passed(context.controller.game.to_move)])
+        _record_turn(context.controller, Passed(context.controller.game.to_move))
 
 
 class ExchangeTiles(TableCommand, frozen=True):
@@ -151,9 +142,7 @@ class ExchangeTiles(TableCommand, frozen=True):
     transition = Transition.EXCHANGE
     operation_id = "exchange"
     schema_name = "ExchangeOrder"
-    question_effect = QuestionEffect.REPLACE
     needs_recorded_play = True
-    needs_certain_pass = True
 
     count: Annotated[int, Meta(ge=1, le=20)]
 
@@ -163,7 +152,23 @@ class ExchangeTiles(TableCommand, frozen=True):
         game = context.controller.game
         if not game.can_exchange(self.count):
             raise make_refusal("cannot-exchange", str(self.count), str(game.bag_count))
-        context.controller.commit_entered_events([Exchanged(game.to_move, self.count)])
+        _record_turn(context.controller, Exchanged(game.to_move, self.count))
+
+
+def _record_turn(controller: GameController, turn: Passed | Exchanged) -> None:
+    """Record a pass or an exchange that a player has entered.
+
+    While the players are asked whether the turn before was a pass, it may be the answer, or the turn of the next
+    player. The next player's own phone, or a play on the board between them, shows which; otherwise they are asked.
+    """
+    shown, seat = controller.shown_entry, controller.seat
+    if shown is None or shown.doubt is None or shown.doubt.code not in PASS_KEYS or seat == controller.game.to_move:
+        controller.commit_entered([turn], seat=seat)
+        return
+    before = controller.game.turns[-1]
+    turn = replace(turn, player=None)
+    same = (TurnCorrected(before.ref, turn),) if isinstance(turn, Exchanged) else (Answered(shown.number, 0),)
+    controller.record(Record(((turn,), same), Doubt("which-of-these")))
 
 
 class EnterBoard(TableCommand, frozen=True):
@@ -177,7 +182,6 @@ class EnterBoard(TableCommand, frozen=True):
     transition = Transition.CORRECT
     operation_id = "enter_board"
     schema_name = "BoardOrder"
-    question_effect = QuestionEffect.REPLACE
 
     rows: BoardRows
 
@@ -195,18 +199,23 @@ class EnterBoard(TableCommand, frozen=True):
             raise make_refusal("board-unchanged")
         reading = BoardReading.from_symbols(tiles[square].face if square in tiles else EMPTY for square in SQUARES)
         inference = match_entered_board(infer_play(game, reading), reading)
-        controller.memory.forget_missed_press()  # the players enter the turn of that press
         turn_context = replace(controller.turn_context, reading_history=EMPTY_HISTORY)
         decision = decide(game, inference, reading, turn_context)
-        named_blanks = name_blanks(game, decision.events, tiles)
-        controller.commit_events((*decision.events, *named_blanks))
-        before = game if decision.events else controller.game  # an answer does not replace names without a play
-        controller.ask_question(name_blanks_of_answers(before, drop_answered_question(decision, named_blanks), tiles))
-        controller.note_entered_events(decision.events, game)
+        earlier = name_blanks(game, (), tiles)
+        if earlier:
+            controller.commit(*earlier)
+        now = controller.game
+        named = (*decision.events, *name_blanks(now, decision.events, tiles))
+        asked = decision.open_question
+        if asked is not None:
+            answers = tuple(events and (*events, *name_blanks(now, events, tiles)) for events in asked.answers)
+            asked = replace(asked, answers=answers)
+        decision = replace(decision, events=named, open_question=asked)
+        controller.record_decision(decision, Source.HAND, controller.seat, joins_last=bool(earlier))
 
 
 class ChallengePlay(TableCommand, frozen=True):
-    """Challenge the last play; the outcome is decided by the word list, or by the players if no list was agreed.
+    """Challenge the last play; the outcome is decided by the word list, or by the players if no list may decide it.
 
     The players also decide if an open question makes it uncertain which words were played, or if only they know the
     tiles of a word (Hungarian SZ is one tile or two). If it is uncertain which play is the last one, the open question
@@ -216,7 +225,6 @@ class ChallengePlay(TableCommand, frozen=True):
     name = "challenge"
     transition = Transition.CHALLENGE
     operation_id = "challenge"
-    question_effect = QuestionEffect.DEFER
     needs_recorded_play = True  # the players mean that play, and the last recorded play is the one before it
 
     def run(self, context: CommandContext) -> None:
@@ -231,16 +239,16 @@ class ChallengePlay(TableCommand, frozen=True):
         play = game.challengeable_turn
         if play is None:
             raise make_refusal("nothing-to-challenge")
-        possible = list_possible_plays(game)
+        possible = list_possible_plays(controller.ledger)
         if (asked := find_question_about_play(play, possible)) is not None:
-            controller.open_question = make_recalled_question(game, asked)
+            controller.recall(asked)
             controller.show_notice("answer-first")
             return
         words = find_deciding_words(controller.words) if game.rules.list_decides else None
         if words is not None and not is_in_doubt(game, play, possible, words):
             decide_by_list(controller, play, words)
         else:
-            controller.open_question = make_challenge_question(game, play, controller.words)
+            ask_players(controller, play)
 
 
 class DecideChallenge(TableCommand, frozen=True):
@@ -259,15 +267,6 @@ class DecideChallenge(TableCommand, frozen=True):
     upheld: bool
     player: PlayerNumber | None = None
 
-    def find_question_effect(self, context: CommandContext) -> QuestionEffect:
-        """Return `CLOSE` if the open question is that of the challenge, or about the play that the command restores.
-
-        Only a recorded play can be restored.
-        """
-        is_restored = not self.upheld and context.controller.game.rules.challenge is ChallengeRule.VOID
-        is_answer = is_challenge_open(context) or (is_restored and not is_play_unrecorded(context))
-        return QuestionEffect.CLOSE if is_answer else QuestionEffect.DEFER
-
     def run(self, context: CommandContext) -> None:
         """Record the outcome; refuse the command unless the last turn is a play or the outcome of a challenge."""
         controller = context.controller
@@ -277,17 +276,28 @@ class DecideChallenge(TableCommand, frozen=True):
         if game.rules.challenge is ChallengeRule.VOID:
             _decide_void_play(controller, self.upheld)
             return
-        is_decided = bool(game.events) and isinstance(game.events[-1], Challenged)
-        before = controller.log.game_before_last_press if is_decided else game
-        play = before.challengeable_turn if before else None
-        if before is None or play is None:
+        last = game.last_turn
+        decided = last if last is not None and not last.is_implied else None
+        is_decided = decided is not None and decided.target is not None
+        play = game.turns[decided.target] if decided and decided.target is not None else game.challengeable_turn
+        if play is None:
             raise make_refusal("nothing-to-challenge")
         if self.player is not None:
             check_player(game, self.player)
         if self.player == play.player:
             raise make_refusal("own-play", game.players[play.player])
-        by = find_challengers(before, play)[0] if self.player is None else self.player
-        record_challenge(controller, Challenged(by, self.upheld), play, is_replacement=is_decided)
+        by = self.player if self.player is not None or len(game.players) == 2 else find_challengers(game, play)[0]
+        challenged = Challenged(by, self.upheld, of=play.ref)
+        if last is not None and is_decided:
+            is_newest = last.ref.entry == len(controller.ledger.entries)
+            controller.record(Record(((TurnCorrected(last.ref, challenged),),)), joins_last=is_newest)
+            tell_outcome(controller, challenged, play)
+            return
+        if (asked := controller.undecided_challenge) is not None:
+            controller.record(Record(((Answered(asked.number, 0), challenged),)))
+            tell_outcome(controller, challenged, play)
+        else:
+            record_challenge(controller, challenged, play)
 
 
 def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
@@ -298,13 +308,15 @@ def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
     game = controller.game
     last = game.last_turn
     if is_invalid and last is not None and last.kind is TurnKind.PLAY and last.stands:
-        controller.commit_events([PlayWithdrawn(last.player)])
+        controller.record(Record(((PlayWithdrawn(None, last.ref),),)))
         words = ", ".join(word.word for word in last.words)
         controller.show_notice("take-off", game.players[last.player], words)
-        return
-    if is_invalid or last is None or last.kind is not TurnKind.WITHDRAWN:
+    elif not is_invalid and (void := find_void_turn(game)) is not None:
+        controller.record(Record(((PlayCounted(void.ref),),)))
+    elif not is_invalid and last is not None and last.kind is TurnKind.WITHDRAWN:
+        controller.record(Record(((TurnCorrected(last.ref, None),),)))
+    else:
         raise make_refusal("nothing-to-challenge")
-    controller.commit_events([TurnCorrected(last.number, None)])
 
 
 TURN_COMMANDS = (

@@ -86,10 +86,10 @@ class AdvanceReader:
             return
         with self._lock:
             self._cancel()
-            game, context = controller.game, controller.turn_context
+            context = controller.turn_context
             if context.seat is not None:  # after a press of a player's button, that of the next player is expected
-                context = replace(context, seat=game.to_move)
-            self._future = self._worker.submit(self._capture, self._scene_number, scene, game, context)
+                context = replace(context, seat=context.ledger.game.to_move)
+            self._future = self._worker.submit(self._capture, self._scene_number, scene, context)
 
     def renew_memory(self, turn: TurnCapture) -> None:
         """Renew the memory of the board, after `turn` was recorded, if the next picture would be read completely."""
@@ -134,13 +134,13 @@ class AdvanceReader:
             self._future.cancel()
         self._future = self._newest = None
 
-    def _capture(self, scene_number: int, scene: RestScene, game: Game, context: TurnContext) -> AdvanceCapture | None:
-        reading = self._board_camera.read_in_advance(scene, game.tiles.letters)
+    def _capture(self, scene_number: int, scene: RestScene, context: TurnContext) -> AdvanceCapture | None:
+        reading = self._board_camera.read_in_advance(scene, context.ledger.game.tiles.letters)
         if reading is None:
             return None
-        capture = capture_in_advance(reading, game, context)
+        capture = capture_in_advance(reading, context)
         while capture.needs_picture and self._is_wanted(scene_number):
-            picture = self._read_again(capture, game)
+            picture = self._read_again(capture, context.ledger.game)
             if picture is None:
                 break
             capture = capture.add_picture(picture)

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from device.session.messages import (
     Notice,
 )
-from device.session.open_question import OpenQuestion
+from device.session.questions import TurnQuestion
+from engine.board import Square
 from engine.events import Event
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
+from engine.ledger import Ledger
 from engine.lexicon import WordList
 from engine.reading import BoardReading
 from engine.validation import Proposal, QuestionHistory, Source
@@ -23,15 +25,25 @@ from engine.validation import Proposal, QuestionHistory, Source
 class TurnContext:
     """Context for the validation of a turn, in addition to the reading of the board.
 
-    `words` is the word list in use; None means that words are not checked. `reading_history` is the evidence from
-    earlier readings, and `question_history` has the questions asked before. `seat` is the index of the player whose
-    button ended the turn; None for a shared button.
+    `ledger` has the turns recorded so far. `words` is the word list in use; None means that words are not checked.
+    `reading_history` is the evidence from earlier readings, and `question_history` has the questions asked before.
+    `seat` is the index of the player whose button ended the turn; None for a shared button.
     """
 
+    ledger: Ledger
     words: WordList | None = None
     reading_history: ReadingHistory = EMPTY_HISTORY
     question_history: QuestionHistory = field(default_factory=QuestionHistory)
     seat: int | None = None
+
+    def is_same(self, other: TurnContext) -> bool:
+        """Return True if `other` leads to the same decision. Large values are compared by identity."""
+        return (
+            self.ledger is other.ledger
+            and self.words is other.words
+            and self.reading_history is other.reading_history
+            and (self.question_history, self.seat) == (other.question_history, other.seat)
+        )
 
     def propose(
         self, game: Game, events: tuple[Event, ...], source: Source, reading: BoardReading | None = None
@@ -46,15 +58,15 @@ class TurnContext:
 class Decision:
     """Decision after a reading of the board: the events to record, the question to ask, notices and a warning.
 
-    If there are no answers to choose from, there is a warning instead of a question. `question_history` has all
-    questions that the players were asked, including the question of this decision.
+    If there are no answers to choose from, there is a warning instead of a question. If it is about tiles that are no
+    longer seen, `lost_squares` are their squares.
     """
 
     events: tuple[Event, ...]
-    open_question: OpenQuestion | None = None
+    open_question: TurnQuestion | None = None
     warning: str = ""
     notices: tuple[Notice, ...] = ()
-    question_history: QuestionHistory = field(default_factory=QuestionHistory)
+    lost_squares: tuple[Square, ...] = ()
 
     @property
     def is_clear(self) -> bool:

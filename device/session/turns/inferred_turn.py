@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from device.catalogue import get_text
 from device.session.messages import (
@@ -13,7 +12,7 @@ from device.session.messages import (
     format_sentence,
     make_question,
 )
-from device.session.open_question import OpenQuestion, list_symbols
+from device.session.questions import TurnQuestion
 from device.session.snapshot_builder import find_max_exchange
 from device.session.turns.decision import Decision
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
@@ -46,16 +45,14 @@ def decide_by_inference(game: Game, inference: Inference, reading: BoardReading)
     answers = _collect_answers(game, inference.question, likely)
     events = next(iter(answers.values()))
     if len(answers) == 1:
-        return Decision(events, warning=inference.question.text)
+        lost = best.missing_squares if inference.question.doubt is Doubt.TILE_LOST else ()
+        return Decision(events, warning=inference.question.text, lost_squares=lost)
     question = Question(
         format_sentence(_choose_question_text(inference.question, likely, len(answers))),
         tuple(map(format_sentence, answers)),
         squares=inference.question.squares,
     )
-    if len(answers) == len(likely):  # an answer that is no explanation has no board
-        boards = [explanation.game.board for explanation in likely]
-        question = replace(question, symbols=list_symbols(boards, game.tiles, question.squares))
-    return Decision(events, OpenQuestion(question, tuple(answers.values()), is_answer_recorded=bool(events)))
+    return Decision(events, TurnQuestion(question, tuple(answers.values())))
 
 
 def _collect_answers(
@@ -95,7 +92,7 @@ def _choose_question_text(question: InferenceQuestion, likely: Sequence[Explanat
     return get_text("which-of-these") if is_general else question.text
 
 
-def ask_one_or_two_plays(game: Game, play: PlayMade, pairs: Sequence[tuple[PlayMade, PlayMade]]) -> OpenQuestion:
+def ask_one_or_two_plays(game: Game, play: PlayMade, pairs: Sequence[tuple[PlayMade, PlayMade]]) -> TurnQuestion:
     """Return the question whether the new tiles are one play, or two plays by different players.
 
     `play` is the single play, which is recorded until the question is answered; `pairs` are the alternatives. The
@@ -105,10 +102,10 @@ def ask_one_or_two_plays(game: Game, play: PlayMade, pairs: Sequence[tuple[PlayM
     answers: tuple[tuple[Event, ...], ...] = ((play,), *pairs)
     texts = tuple(format_sentence(_describe_events(game, events)) for events in answers)
     first, second = pairs[0]
-    names = game.players[first.player], game.players[second.player]
+    names = game.players[first.player or 0], game.players[second.player or 0]
     squares = tuple(sorted({square for _, added in pairs for square in added.play.squares}))
     question = make_question("one-or-two", *names, answers=texts, squares=squares)
-    return OpenQuestion(question, answers)
+    return TurnQuestion(question, answers)
 
 
 def _list_likely_explanations(inference: Inference) -> list[Explanation]:
@@ -152,7 +149,7 @@ def _decide_without_play(game: Game, reading: BoardReading, corrections: Sequenc
         squares = ", ".join(map(square_name, hidden))
         answers = (get_text("answer-look-again"), get_text("answer-pass", name))
         question = make_question("hidden-pass", squares, name, answers=answers, squares=hidden)
-        return Decision((), OpenQuestion(question, ((), passed), is_answer_recorded=False))
+        return Decision((), TurnQuestion(question, ((), passed)))
     counts = range(1, find_max_exchange(game) + 1)
     texts = (
         get_text("answer-pass", name),
@@ -162,7 +159,7 @@ def _decide_without_play(game: Game, reading: BoardReading, corrections: Sequenc
     exchanges = tuple((*corrections, Exchanged(game.to_move, count)) for count in counts)
     events: tuple[tuple[Event, ...], ...] = (passed, *exchanges, tuple(corrections))
     question = make_question(PASS_OR_EXCHANGE if counts else PASS_OR_MISTAKE, name, answers=texts)
-    return Decision(passed, OpenQuestion(question, events))
+    return Decision(passed, TurnQuestion(question, events))
 
 
 def _find_hidden_squares(game: Game, reading: BoardReading) -> tuple[Square, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from engine.events import filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.explain import Inference
+from engine.ledger import Ledger
 from engine.reading import EMPTY, HIDDEN, BoardReading, merge_readings
 from vision.focus import is_blurred
 from vision.recognition.premium_colours import sample_premium_colours
@@ -42,13 +43,13 @@ ReadBoard = Callable[[Image], BoardReading | None]
 class TurnCapture:
     """Result of the capture of a turn: the last picture, the merged reading, the inference and the decision.
 
-    If no board was read, inference and decision are None. `game` is the game before the turn, with the answers that
-    the reading has given to deferred questions.
+    If no board was read, inference and decision are None. `ledger` is that before the turn, with the answers that the
+    reading has given to open questions.
     """
 
     frame: Frame
     reading: PhotoReading
-    game: Game
+    ledger: Ledger
     inference: Inference | None = None
     decision: Decision | None = None
     is_split: bool = False
@@ -62,6 +63,11 @@ class TurnCapture:
     pictures: EncodedPictures | None = None
     """The pictures to store and show, if they were encoded in advance."""
 
+    @property
+    def game(self) -> Game:
+        """The game before the turn."""
+        return self.ledger.game
+
     def encode_pictures(self) -> EncodedPictures:
         """Return the pictures to store and show; they are encoded now unless they were encoded in advance."""
         return self.pictures or encode_pictures(self.frame, self.reading)
@@ -69,13 +75,12 @@ class TurnCapture:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AdvanceCapture:
-    """A turn captured in advance, with the game and the context from which it was inferred.
+    """A turn captured in advance, with the context from which it was inferred.
 
     `captures` are that of `reading` and, if the play is uncertain, those of further pictures of the same scene.
     """
 
     reading: AdvanceReading
-    game: Game
     context: TurnContext
     turn: TurnCapture
     captures: tuple[Capture, ...]
@@ -90,31 +95,27 @@ class AdvanceCapture:
     def add_picture(self, capture: Capture) -> AdvanceCapture:
         """Return the capture of the turn with another picture of the same scene."""
         captures = (*self.captures, capture)
-        return replace(self, captures=captures, turn=_explain_captures(captures, self.game, self.context))
+        return replace(self, captures=captures, turn=_explain_captures(captures, self.context))
 
     def with_pictures(self) -> AdvanceCapture:
         """Return the capture with its pictures encoded, so that this need not be done when the player ends the turn."""
         return replace(self, turn=replace(self.turn, pictures=self.turn.encode_pictures()))
 
-    def adapt(self, game: Game, context: TurnContext) -> TurnCapture:
-        """Return the capture for the current game and context. If either has changed, the play is inferred again."""
-        is_same = game is self.game and all(
-            getattr(context, field.name) is getattr(self.context, field.name) for field in fields(TurnContext)
-        )
-        if is_same:
+    def adapt(self, context: TurnContext) -> TurnCapture:
+        """Return the capture for the current context. If the context has changed, the play is inferred again."""
+        if context.is_same(self.context):
             return self.turn
-        return replace(_explain_captures(self.captures, game, context), pictures=self.turn.pictures)
+        return replace(_explain_captures(self.captures, context), pictures=self.turn.pictures)
 
 
-def capture_in_advance(reading: AdvanceReading, game: Game, context: TurnContext) -> AdvanceCapture:
+def capture_in_advance(reading: AdvanceReading, context: TurnContext) -> AdvanceCapture:
     """Infer the turn from a reading before the player has ended the turn; nothing is recorded or asked."""
     captures = (reading.capture,)
-    return AdvanceCapture(reading, game, context, _explain_captures(captures, game, context), captures)
+    return AdvanceCapture(reading, context, _explain_captures(captures, context), captures)
 
 
 def capture_turn(
     camera: BoardCamera,
-    game: Game,
     context: TurnContext,
     key_frames: Sequence[KeyFrame],
     progress: CaptureProgress,
@@ -128,9 +129,9 @@ def capture_turn(
 
     def read(image: Image) -> BoardReading | None:
         progress.record_step()
-        return camera.read_earlier_picture(image, game.tiles.letters).board
+        return camera.read_earlier_picture(image, context.ledger.game.tiles.letters).board
 
-    turn = _read_pictures(camera, game, context, progress, advance)
+    turn = _read_pictures(camera, context, progress, advance)
     turn = _split_turns(turn, context, read, key_frames)
     return _check_key_frames(turn, context, read, key_frames)
 
@@ -169,7 +170,7 @@ def check_advance_key_frames(
 
 
 def _read_pictures(
-    camera: BoardCamera, game: Game, context: TurnContext, progress: CaptureProgress, advance: AdvanceCapture | None
+    camera: BoardCamera, context: TurnContext, progress: CaptureProgress, advance: AdvanceCapture | None
 ) -> TurnCapture:
     """Take and read pictures until the play is clear, the time limit has passed, or `MAX_IMAGES` pictures were read.
 
@@ -181,21 +182,22 @@ def _read_pictures(
 
     Raises `CameraError`.
     """
+    letters = context.ledger.game.tiles.letters
     readings: list[BoardReading] = []
     picture_count = 0
     while True:
         picture_count += 1
         progress.record_step()
-        capture = camera.capture_board(game.tiles.letters, advance.reading if advance and picture_count == 1 else None)
+        capture = camera.capture_board(letters, advance.reading if advance and picture_count == 1 else None)
         progress.record_step()
         if advance is not None and capture is advance.reading.capture:
             picture_count = len(advance.captures)
             readings = _list_readings(advance.captures)
-            turn = advance.adapt(game, context)
+            turn = advance.adapt(context)
         else:
             if capture.reading.board is not None:
                 readings.append(capture.reading.board)
-            turn = _explain_readings(TurnCapture(capture.frame, capture.reading, game), context, readings)
+            turn = _explain_readings(TurnCapture(capture.frame, capture.reading, context.ledger), context, readings)
         is_clear = turn.decision is not None and turn.decision.is_clear
         if is_clear and turn.is_aligned:
             camera.confirm_location(turn.reading)
@@ -248,10 +250,10 @@ def may_show_play(turn: TurnCapture) -> bool:
     return any(map(filter_plays, (decision.events, *answers))) or _has_hidden_squares(turn)
 
 
-def _explain_captures(captures: Sequence[Capture], game: Game, context: TurnContext) -> TurnCapture:
+def _explain_captures(captures: Sequence[Capture], context: TurnContext) -> TurnCapture:
     """Infer the play from pictures of one scene, of which the last one becomes the picture of the turn."""
     last = captures[-1]
-    return _explain_readings(TurnCapture(last.frame, last.reading, game), context, _list_readings(captures))
+    return _explain_readings(TurnCapture(last.frame, last.reading, context.ledger), context, _list_readings(captures))
 
 
 def _list_readings(captures: Sequence[Capture]) -> list[BoardReading]:
@@ -262,19 +264,18 @@ def _explain_readings(turn: TurnCapture, context: TurnContext, readings: Sequenc
     """Infer the play from the last reading or, if the result is unclear, from all readings merged."""
     if turn.reading.board is None:
         return turn
-    game = turn.game
     for board in dict.fromkeys((readings[-1], merge_readings(readings))):
-        before, inference, decision = decide_reading(game, board, context)
+        read = decide_reading(board, context)
         turn = replace(
             turn,
-            game=before,
+            ledger=read.ledger,
             reading=replace(turn.reading, board=board),
-            inference=inference,
-            decision=decision,
-            is_aligned=align_reading(before, board) is board,
+            inference=read.inference,
+            decision=read.decision,
+            is_aligned=align_reading(read.ledger.game, board) is board,
             own_board=readings[-1],
         )
-        if decision.is_clear:
+        if read.decision.is_clear:
             break
     return turn
 
@@ -295,7 +296,7 @@ def _split_turns(
     inference = split_turns(game, board, readings, context.reading_history)
     if inference is None:
         return turn
-    decision = validate_decision(game, Decision(inference.events), inference, board, context)
+    decision = validate_decision(game, Decision(inference.events), board, context)
     return replace(turn, inference=inference, decision=decision, is_split=True)
 
 
@@ -325,7 +326,7 @@ def _check_key_frames(
     if (square := find_earlier_tile(game, plays[0].play, stable_readings)) is not None:
         context = replace(context, reading_history=context.reading_history.with_early_tile(square))
         inferred = Decision(turn.decision.events, notices=turn.decision.notices)
-        return replace(turn, decision=validate_decision(game, inferred, turn.inference, board, context))
+        return replace(turn, decision=validate_decision(game, inferred, board, context))
     pairs = find_extended_plays(game, turn.inference, stable_readings, context.reading_history, context.words)
     if not pairs:
         return turn

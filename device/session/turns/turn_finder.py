@@ -16,8 +16,8 @@ from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnC
 from engine.game import Game
 from engine.inference.explain import Inference
 from engine.inference.history import ReadingHistory
+from engine.ledger import Ledger, Source, make_relative
 from engine.reading import HIDDEN, BoardReading
-from engine.validation import Reason
 from engine.validation.board_checks import find_last_play_squares
 
 DEFAULT_WAIT_S = 4.0
@@ -51,13 +51,14 @@ class FoundTurn:
         """The events of the turn."""
         return self.decision.events
 
+    def record(self, ledger: Ledger) -> Ledger:
+        """Return the ledger with this turn. Raises `RulesError` or `NotationError`."""
+        return ledger.record([[make_relative(ledger.game, self.events, None)]], source=Source.AUTOMATIC)
+
     @property
     def is_certain(self) -> bool:
         """True if tiles and points of the turn are certain; only the letter of a blank may be unknown."""
-        open_question = self.decision.open_question
-        if open_question is None:
-            return not self.decision.warning
-        return open_question.finding is not None and open_question.finding.reason is Reason.BLANK_UNNAMED
+        return self.decision.open_question is None and not self.decision.warning
 
     @property
     def can_end(self) -> bool:
@@ -103,8 +104,8 @@ class TurnFinder:
     Passes, exchanges and failed challenges do not change the board and are not found.
 
         finder = TurnFinder()
-        while (turn := finder.add_reading(game, reading, context, now)) is not None:
-            game = game.push(*turn.events)   # the reading is added again: it shows the next play
+        while (turn := finder.add_reading(reading, context, now)) is not None:
+            context = replace(context, ledger=turn.record(context.ledger))   # the reading shows the next play, too
         turn = finder.check(now + 5)
     """
 
@@ -131,7 +132,6 @@ class TurnFinder:
 
     def add_reading(
         self,
-        game: Game,
         reading: BoardReading,
         context: TurnContext,
         time: float,
@@ -139,18 +139,18 @@ class TurnFinder:
     ) -> FoundTurn | None:
         """Add a reading of the board, which has been at rest since `time` (s).
 
-        `game` ends with the last recorded turn. Return the pending play if the reading shows that it was a turn; the
+        Return the pending play if the reading shows that it was a turn; the
         caller then records it and adds the reading again with the new game. `capture` is returned with a play that this
         reading shows.
         """
-        found, decision = _find_turn(game, reading, context, time)
+        found, decision = _find_turn(reading, context, time)
         found = replace(found, capture=capture) if found is not None else None
         self.unexplained_question = _read_question(decision) if found is None and _has_new_tiles(decision) else ""
         if found is not None and found.is_certain:
             self._keep(found)
         elif found is None and not _has_new_tiles(decision):
             self.take()  # the pending play was only a play with a tile lifted
-        elif self._is_next_shown(found, game, reading, context, time):
+        elif self._is_next_shown(found, reading, context, time):
             return self.take()
         elif found is not None and found.can_end:
             self._keep(found)
@@ -158,26 +158,24 @@ class TurnFinder:
             self._keep_incomplete(found)
         return None
 
-    def _is_next_shown(
-        self, found: FoundTurn | None, game: Game, reading: BoardReading, context: TurnContext, time: float
-    ) -> bool:
+    def _is_next_shown(self, found: FoundTurn | None, reading: BoardReading, context: TurnContext, time: float) -> bool:
         """Return True if a reading shows the pending play and the next play, so that the pending play was a turn.
 
         `found` is the turn in the reading if the pending play was none.
         """
-        before, after = self._pending, self._find_next_play(game, reading, context, time)
+        before, after = self._pending, self._find_next_play(reading, context, time)
         if before is None or after is None:
             return False
-        return _is_next_likelier(before, after, found) and not _may_be_put_back(game, before, after)
+        return _is_next_likelier(before, after, found) and not _may_be_put_back(context.ledger.game, before, after)
 
-    def _find_next_play(self, game: Game, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:
+    def _find_next_play(self, reading: BoardReading, context: TurnContext, time: float) -> FoundTurn | None:
         """Return the play after the pending play, if the reading shows exactly one."""
         before = self._pending
         if before is None:
             return None
-        context = replace(context, reading_history=before.history, question_history=before.decision.question_history)
         try:
-            after, _ = _find_turn(game.push(*before.events), reading, context, time)
+            context = replace(context, ledger=before.record(context.ledger), reading_history=before.history)
+            after, _ = _find_turn(reading, context, time)
         except (NotationError, RulesError):  # an answer to an earlier question has made the pending play impossible
             return None
         return after if after is not None and after.can_end and after.play_count == 1 else None
@@ -214,23 +212,25 @@ class TurnFinder:
             self._pending = found
 
 
-def shows_unended_play(game: Game, reading: BoardReading, context: TurnContext) -> bool:
+def shows_unended_play(reading: BoardReading, context: TurnContext) -> bool:
     """Return True if a reading of the board at rest shows a play that may become a turn, even with a letter in doubt.
 
     `game` ends with the last recorded turn.
     """
-    found, _ = _find_turn(game, reading, context, 0.0)
+    found, _ = _find_turn(reading, context, 0.0)
     return found is not None and found.can_end and found.play_count > 0
 
 
-def _find_turn(
-    game: Game, reading: BoardReading, context: TurnContext, time: float
-) -> tuple[FoundTurn | None, Decision]:
+def _find_turn(reading: BoardReading, context: TurnContext, time: float) -> tuple[FoundTurn | None, Decision]:
     """Return the turn that a reading shows, and the decision about the reading.
 
-    The turn is None if the decision records nothing, a pass, or the end of the game.
+    The turn is None if the decision records nothing, a pass, or the end of the game. A turn without events means that
+    the reading only answers open questions.
     """
-    _, inference, decision = decide_reading(game, reading, context)
+    read = decide_reading(reading, context)
+    inference, decision = read.inference, read.decision
+    if read.ledger is not context.ledger and not filter_plays(decision.events):
+        return FoundTurn(Decision(()), reading, inference.history, time), decision
     if not decision.events or not all(isinstance(event, _RECORDED_KINDS) for event in decision.events):
         return None, decision
     found = FoundTurn(decision, reading, inference.history, time)

@@ -11,17 +11,19 @@ from device.capture.board_camera import BoardCamera
 from device.capture.camera_monitor import MIN_REST_S
 from device.capture.motion import RestDetector
 from device.capture.video_frames import VideoFrame
+from device.session.evidence import TableEvidence
+from device.session.recording import add_evidence, add_record, make_question_history, make_record
 from device.session.snapshot import TableSnapshot
 from device.session.snapshot_builder import build_snapshot
-from device.session.turns.decision import TurnContext
+from device.session.turns.decision import Decision, TurnContext
 from device.session.turns.turn_finder import FoundTurn, TurnFinder
 from engine.board import square_name
 from engine.errors import NotationError, RulesError, TilekeeperError
 from engine.events import Event, Exchanged, GameStarted, Passed
-from engine.game import Game
+from engine.ledger import Ledger, Source, find_open_entries
 from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading, merge_readings
-from engine.validation.deferred_questions import defer_question, find_deferred_questions, find_provisional_turns
+from engine.validation.open_questions import find_provisional_turns
 from engine.validation.settlement import settle_questions
 from vision.recognition.reader import PhotoReader
 
@@ -120,9 +122,8 @@ class _VideoReplay:
         self._camera = BoardCamera(FolderCamera(()), reader)
         self._detector = RestDetector(MIN_REST_S)
         self._finder = TurnFinder()
-        self._game = Game.from_events((started,))
-        self._words = words
-        self._context = TurnContext(words)
+        self._context = TurnContext(Ledger(started), words)
+        self._evidence = TableEvidence()
         self._entered = list(entered)
         self._readings: list[BoardReading] = []
         self._next_reading = 0.0
@@ -156,15 +157,18 @@ class _VideoReplay:
         self._report_pause(self._now)
         if self._finder.unexplained_question:
             self._problems.append(_Problem(f"{format_time(self._now)}: {self._finder.unexplained_question}"))
-        open_questions = {question.number for question in find_deferred_questions(self._game)}
+        open_questions = {entry.number for entry in find_open_entries(self._ledger)}
         problems = (problem.text for problem in self._problems if problem.question in (None, *open_questions))
         return VideoResult(self._build_snapshot(), tuple(self._times), tuple(problems))
 
     def _build_snapshot(self) -> TableSnapshot:
         """Return the snapshot of the game, with the squares of open questions marked as doubtful in their turns."""
-        game, asked = self._game, find_provisional_turns(self._game)
-        state = build_snapshot(game, self._words)
-        squares = {n: question.squares or [s for s, _ in game.turns[n].placements] for n, question in asked.items()}
+        game, asked = self._ledger.game, find_provisional_turns(self._ledger)
+        state = build_snapshot(game, self._context.words, asked)
+        squares = {
+            number: (entry.doubt and entry.doubt.squares) or [square for square, _ in game.turns[number].placements]
+            for number, entry in asked.items()
+        }
         turns = (
             replace(view, doubtful=tuple(map(square_name, squares[n]))) if n in squares else view
             for n, view in enumerate(state.turns)
@@ -182,62 +186,62 @@ class _VideoReplay:
 
         The board has been at rest since `since` (s). The reading is merged with the earlier readings since that time.
         """
-        reading = self._camera.read_board(frame.image, self._game.tiles.letters)
+        reading = self._camera.read_board(frame.image, self._ledger.game.tiles.letters)
         self._next_reading = frame.time + READING_INTERVAL_S
         if reading.board is None:
             return
         self._camera.confirm_location(reading)
         self._readings.append(reading.board)
         merged = merge_readings(self._readings)
-        words = find_deciding_words(self._words)
-        self._replace_game(settle_questions(self._game, merged, self._context.reading_history, words), frame.time)
-        while (found := self._finder.add_reading(self._game, merged, self._context, since)) is not None:
+        self._continue_with(settle_questions(self._ledger, merged, self._context.reading_history), frame.time)
+        while (found := self._finder.add_reading(merged, self._context, since)) is not None:
             self._record(found)
+
+    @property
+    def _ledger(self) -> Ledger:
+        return self._context.ledger
 
     def _record(self, found: FoundTurn) -> None:
         """Record a turn that was found, with its question: no player answers it, but a later reading may."""
-        if not self._push(found.events, found.time):
+        decision = found.decision
+        is_asked = decision.open_question is not None and not found.is_certain
+        asked = decision.open_question if is_asked and decision.events else None
+        number = len(self._ledger.entries) + 1
+        decision, before = replace(decision, open_question=asked), self._ledger.game
+        if not self._push(decision, found.time, found.reading):
             return
-        questions = found.decision.question_history
+        self._evidence = add_evidence(self._evidence, before, decision, found.reading, found.history)
+        questions = make_question_history(self._ledger, self._evidence, frozenset())
         self._context = replace(self._context, reading_history=found.history, question_history=questions)
         if found.question:
-            problem = f"{format_time(found.time)}: {found.question}"
-            self._problems.append(_Problem(problem, self._defer_question(found)))
-
-    def _defer_question(self, found: FoundTurn) -> int | None:
-        """Record the question about a turn as an event of the game, and return its number.
-
-        Return None if tiles and points of the turn are certain, or if the answers make no difference to them.
-        """
-        open_question = found.decision.open_question
-        if open_question is None or found.is_certain or not open_question.is_deferrable:
-            return None
-        deferred, *_ = defer_question(self._game, open_question.make_deferred(found.events), found.reading)
-        self._game = self._game.push(deferred)
-        return find_deferred_questions(self._game)[-1].number
+            text = f"{format_time(found.time)}: {found.question}"
+            self._problems.append(_Problem(text, number if asked is not None else None))
 
     def _record_entered(self, turn: EnteredTurn) -> None:
         """Record a pass or exchange from the list. The pending play is recorded first, because it was placed before."""
         if (found := self._finder.take()) is not None:
             self._record(found)
-        self._push((turn.make_event(self._game.to_move),), turn.time)
+        self._push(Decision((turn.make_event(self._ledger.game.to_move),)), turn.time, None)
 
-    def _push(self, events: tuple[Event, ...], time: float) -> bool:
-        """Add the events of a turn to the game; if the rules do not allow them, add a problem and return False."""
+    def _push(self, decision: Decision, time: float, reading: BoardReading | None) -> bool:
+        """Record the decision about a turn; if the rules do not allow it, add a problem and return False."""
+        ledger, words = self._ledger, find_deciding_words(self._context.words)
         try:
-            game = self._game.push(*events)
+            record = make_record(ledger.game, decision, Source.AUTOMATIC, None, reading)
+            ledger, _ = add_record(ledger, record, words, group=ledger.next_group)
         except (RulesError, NotationError) as error:
             self._problems.append(_Problem(f"{format_time(time)}: {error}"))
             return False
         self._report_pause(time)
-        self._replace_game(game, time)
+        self._continue_with(ledger, time)
         return True
 
-    def _replace_game(self, game: Game, time: float) -> None:
-        """Continue with `game`; turns that it has in addition appeared at `time` (s)."""
-        count = len(game.turns)
+    def _continue_with(self, ledger: Ledger, time: float) -> None:
+        """Continue with `ledger`; turns that it has in addition appeared at `time` (s)."""
+        count = len(ledger.game.turns)
         self._times = [*self._times, *[time] * (count - len(self._times))][:count]
-        self._game = game
+        questions = make_question_history(ledger, self._evidence, frozenset())
+        self._context = replace(self._context, ledger=ledger, question_history=questions)
 
     def _report_pause(self, until: float) -> None:
         """Add a problem if there was no turn for a long time before `until` (s): a pass may be missing."""

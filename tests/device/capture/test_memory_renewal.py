@@ -15,7 +15,7 @@ from device.session.turns.advance_reader import AdvanceReader
 from device.session.turns.turn_capture import TurnCapture
 from device.storage.store import GameStore
 from engine.events import GameStarted
-from engine.game import Game
+from engine.ledger import Ledger
 from engine.reading import BoardReading
 from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
@@ -28,7 +28,7 @@ from vision.recognition.reader import BoardReader
 from vision.rendering.simulated_table import SimulatedTable
 
 GERMAN = load_tile_set("de")
-GAME = Game.from_events([GameStarted(("Anna", "Ben"), tile_set="de")])
+LEDGER = Ledger(GameStarted(("Anna", "Ben"), tile_set="de"))
 QUARTZ = {(7, 5 + i): c for i, c in enumerate("QUARTZ")}
 
 
@@ -56,7 +56,7 @@ class Table:
 
 
 def make_turn(last: Capture) -> TurnCapture:
-    return TurnCapture(last.frame, last.reading, GAME)
+    return TurnCapture(last.frame, last.reading, LEDGER)
 
 
 @pytest.fixture

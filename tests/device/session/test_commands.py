@@ -45,9 +45,3 @@ def test_command_without_schema_name_has_no_arguments() -> None:
     plain = [command for command in COMMAND_TABLE if command.name and command.schema_name == "Order"]
     assert plain
     assert all(command.__struct_fields__ == () for command in plain)
-
-
-def test_every_command_states_its_effect_on_the_open_question() -> None:
-    default = TableCommand.find_question_effect
-    silent = [command for command in COMMAND_TABLE if command.find_question_effect is default]
-    assert silent and all(hasattr(command, "question_effect") for command in silent)

@@ -1,6 +1,6 @@
 """A correction while a question is open: it answers the question about its own square or turn, and defers any other.
 
-The outcome of a challenge, entered by hand, defers it, too. A question whose turn is not recorded cannot be deferred.
+The outcome of a challenge, entered by hand, defers it, too. A question whose turn is not recorded stays open.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import pytest
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare, NameBlank, RenamePlayer, RevealRack
 from device.session.commands.games import EndGame, StartGame, Undo
-from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
+from device.session.commands.questions import AnswerQuestion, DeferQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from engine.messages import values_of
 from engine.reading import BoardReading, SquareReading
+from tests.support.questions import answer_late, get_key
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, play, rows, totals
 from tests.support.waiting import PATIENCE_S
 
@@ -53,7 +53,7 @@ def test_correction_of_something_else_keeps_the_question(
     state = playing.submit(command).result(PATIENCE_S)
     assert [deferred.question.text for deferred in state.open_questions] == [asked.question and asked.question.text]
     assert state.turns[1].provisional
-    state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    state = answer_late(playing, 1)
     assert state.turns[1].word == "PA.M" and not state.open_questions
 
 
@@ -63,7 +63,7 @@ def test_correction_of_the_turn_that_says_no_letter_keeps_the_question(
     playing: TableSession, command: TableCommand
 ) -> None:
     assert playing.submit(command).result(PATIENCE_S).turns[1].provisional
-    state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    state = answer_late(playing, 1)
     assert state.turns[1].word == "PA.M" and not state.open_questions
 
 
@@ -73,7 +73,7 @@ def test_correction_of_a_letter_keeps_the_question_who_played_it(playing: TableS
     play(playing, table, HORN, ("FARN", 5, 7, False))
     state = playing.submit(CorrectSquare("H9", "M")).result(PATIENCE_S)
     assert [deferred.question.key for deferred in state.open_questions] == ["asked-tile-of-earlier-play"]
-    state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    state = answer_late(playing, 1)
     assert [turn.word for turn in state.turns] == ["HORN", "FA.M"]
 
 
@@ -188,20 +188,10 @@ def test_correction_of_no_tiles_keeps_a_question_before_which_nothing_is_recorde
 def test_late_answer_during_a_challenge_keeps_its_question(playing: TableSession, asked: TableSnapshot) -> None:
     playing.submit(DeferQuestion()).result(PATIENCE_S)
     playing.submit(ChallengePlay()).result(PATIENCE_S)
-    state = playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    state = answer_late(playing, 1)
     assert state.question is not None and state.question.key == "good-words-unlisted" and "PA" in state.question.text
     state = playing.submit(AnswerQuestion(1)).result(PATIENCE_S)
     assert asked.turns[0] == state.turns[0] and [turn.kind for turn in state.turns[1:]] == ["play", "withdrawn"]
-
-
-def test_late_answer_is_refused_while_it_is_asked_who_made_a_play(playing: TableSession, table: TextTable) -> None:
-    play(playing, table, H_RN)
-    playing.submit(DeferQuestion()).result(PATIENCE_S)
-    table.lay(H_RN, FARM)
-    asked = playing.submit(EndTurn(), seat=0).result(PATIENCE_S).question
-    with pytest.raises(CommandRefusedError) as refusal:
-        playing.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
-    assert refusal.value.key == "answer-first" and asked is not None and playing.state.question == asked
 
 
 @pytest.fixture
@@ -215,6 +205,14 @@ def unrecorded(playing: TableSession, table: TextTable) -> TableSnapshot:
     return state
 
 
+def test_late_answer_keeps_the_question_who_made_a_play(playing: TableSession, unrecorded: TableSnapshot) -> None:
+    letter = unrecorded.open_questions[0].question.answers.index("The blank is O.")
+    state = answer_late(playing, letter)
+    assert [turn.word for turn in state.turns] == ["HoRN"]
+    assert state.question is not None and unrecorded.question is not None
+    assert state.question.text == unrecorded.question.text
+
+
 @pytest.mark.parametrize(
     "command",
     [
@@ -226,19 +224,20 @@ def unrecorded(playing: TableSession, table: TextTable) -> TableSnapshot:
     ],
     ids=["square", "square of the play", "blank", "turn", "inserted turn"],
 )
-def test_correction_says_that_the_turn_in_question_is_not_recorded(
+def test_correction_keeps_the_question_whose_turn_is_not_recorded(
     playing: TableSession, unrecorded: TableSnapshot, command: TableCommand
 ) -> None:
     state = playing.submit(command).result(PATIENCE_S)
-    assert state.question is None and unrecorded.question is not None
-    assert [values_of(n.text) for n in state.notices if n.key == "question-closed"] == [(unrecorded.question.text,)]
+    assert state.question is not None and unrecorded.question is not None
+    assert state.question.id == unrecorded.question.id
 
 
 @pytest.mark.usefixtures("unrecorded")
 @pytest.mark.parametrize("command", [EndTurn(), InsertTurn(2, at="H6", word="FARM")], ids=["end", "by hand"])
 def test_next_turn_replaces_the_question_about_it(playing: TableSession, command: TableCommand) -> None:
     state = playing.submit(command).result(PATIENCE_S)
-    assert "question-closed" not in [notice.key for notice in state.notices] and len(state.turns) == 2
+    assert get_key(state) != "asked-out-of-turn" and len(state.turns) == 2
+    assert "asked-out-of-turn" not in [deferred.question.key for deferred in state.open_questions]
 
 
 @pytest.mark.parametrize(
@@ -260,16 +259,18 @@ def test_game_ends_while_it_is_asked_whether_it_is_over(playing: TableSession, t
     asked = play(playing, table).question
     assert asked is not None and asked.key == "asked-board-cleared"
     state = playing.submit(EndGame()).result(PATIENCE_S)
-    assert state.phase == "ended" and not [notice for notice in state.notices if notice.key == "question-closed"]
+    assert state.phase == "ended" and state.question is None
 
 
-@pytest.mark.parametrize("command", [PassTurn(), InsertTurn(1, kind="pass")], ids=["pass", "inserted turn"])
-def test_turn_during_a_challenge_says_that_the_challenge_is_not_decided(
-    table: TextTable, path: Path, command: TableCommand
+@pytest.mark.parametrize(
+    ("command", "is_open"), [(PassTurn(), False), (InsertTurn(1, kind="pass"), True)], ids=["pass", "inserted turn"]
+)
+def test_challenge_is_decided_no_more_after_the_next_turn(
+    table: TextTable, path: Path, command: TableCommand, is_open: bool
 ) -> None:
     with GameStore(path) as store, TableSession(table, table, store) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         play(session, table, HORN)
         session.submit(ChallengePlay()).result(PATIENCE_S)
         state = session.submit(command).result(PATIENCE_S)
-        assert "question-closed" in [notice.key for notice in state.notices] and len(state.turns) == 2
+        assert (state.question is not None) is is_open and len(state.turns) == 2

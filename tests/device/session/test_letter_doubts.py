@@ -10,13 +10,11 @@ import pytest
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Redo, ResumeGame, StartGame, Undo
 from device.session.commands.turns import EndTurn
-from device.session.letter_doubts import LetterDoubts
+from device.session.evidence import EVIDENCE_NOTE
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
-from device.storage.game_log import GameLog
 from device.storage.recovery import copy_games, open_damaged
-from device.storage.store import TABLE_NOTES, GameStore
-from engine.board import parse_square
+from device.storage.store import GameStore
 from engine.reading import BoardReading, SquareReading
 from tests.support.damaged_store import protect_from_writes
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, rows
@@ -79,16 +77,9 @@ def test_mark_survives_undo_and_redo(doubted: TableSession) -> None:
     assert doubted.submit(Redo()).result(PATIENCE_S).turns[0].doubtful == ("G8",)
 
 
-def test_note_of_a_game_is_written_before_the_next_game_starts(path: Path) -> None:
-    """*New game* may record the last play of the game before, to which *Undo* may go back."""
-    with GameStore(path) as store:
-        logs = [GameLog.begin_game(store, STARTED)[0] for _ in range(2)]
-        store.save_note(1, "doubtful-letters", '{"letters": {"G8": "O"}}')
-        doubts = LetterDoubts(store)
-        doubts.start_game(logs[0])
-        doubts.confirm_squares([parse_square("G8")])
-        doubts.start_game(logs[1])
-        assert store.read_note(1, "doubtful-letters") == '{"letters":{}}'
+def test_mark_is_there_again_if_a_new_game_is_taken_back(doubted: TableSession) -> None:
+    doubted.submit(StartGame(STARTED)).result(PATIENCE_S)
+    assert doubted.submit(Undo()).result(PATIENCE_S).turns[0].doubtful == ("G8",)
 
 
 def play_before_a_restart(table: TextTable, path: Path, read: SquareReading) -> None:
@@ -103,6 +94,17 @@ def test_mark_survives_a_restart(table: TextTable, path: Path) -> None:
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
         state = session.submit(ResumeGame()).result(PATIENCE_S)
     assert state.turns[0].doubtful == ("G8",)
+
+
+def test_mark_that_a_player_has_confirmed_does_not_come_back(table: TextTable, path: Path) -> None:
+    play_before_a_restart(table, path, DOUBT)
+    with GameStore(path) as store:
+        for command in (CorrectSquare("G8", "O"), None):
+            with TableSession(table, table, store, None) as session:
+                state = session.submit(ResumeGame()).result(PATIENCE_S)
+                if command is not None:
+                    state = session.submit(command).result(PATIENCE_S)
+            assert state.turns[0].doubtful == ()
 
 
 def test_mark_survives_a_rescue_with_other_numbers(table: TextTable, tmp_path: Path) -> None:
@@ -131,44 +133,15 @@ def test_mark_of_a_turn_that_is_saved_later_survives_a_restart(table: TextTable,
     assert [turn.doubtful for turn in state.turns] == [("G8",), ()]
 
 
-def test_mark_in_a_note_of_an_earlier_program_survives_a_restart(table: TextTable, path: Path) -> None:
-    play_before_a_restart(table, path, CERTAIN)
-    with GameStore(path) as store, TableSession(table, table, store, None) as session:
-        store.save_note(TABLE_NOTES, "doubtful-letters", '{"game": 1, "letters": {"G8": "O"}}')
-        state = session.submit(ResumeGame()).result(PATIENCE_S)
-    assert state.turns[0].doubtful == ("G8",)
-
-
-def test_mark_in_a_note_of_an_earlier_program_that_was_used_again_survives_a_restart(
-    table: TextTable, path: Path
-) -> None:
-    play_before_a_restart(table, path, DOUBT)
-    with GameStore(path) as store, TableSession(table, table, store, None) as session:
-        store.save_note(TABLE_NOTES, "doubtful-letters", '{"game": 1, "letters": {"H8": "R"}}')
-        state = session.submit(ResumeGame()).result(PATIENCE_S)
-    assert state.turns[0].doubtful == ("G8", "H8")
-
-
-def test_confirmed_mark_of_an_earlier_program_does_not_come_back(table: TextTable, path: Path) -> None:
-    play_before_a_restart(table, path, CERTAIN)
-    with GameStore(path) as store:
-        store.save_note(TABLE_NOTES, "doubtful-letters", '{"game": 1, "letters": {"G8": "O"}}')
-        with TableSession(table, table, store, None) as session:
-            session.submit(ResumeGame()).result(PATIENCE_S)
-            session.submit(CorrectSquare("G8", "O")).result(PATIENCE_S)
-        with TableSession(table, table, store, None) as session:
-            assert session.submit(ResumeGame()).result(PATIENCE_S).turns[0].doubtful == ()
-
-
 def test_next_game_has_no_marks(doubted: TableSession, table: TextTable) -> None:
     doubted.submit(StartGame(STARTED, words=None)).result(PATIENCE_S)
     assert take_turn(doubted, table, CERTAIN, HORN).turns[0].doubtful == ()
 
 
-@pytest.mark.parametrize("note", ["{", "[]", '{"game": 1, "letters": {"Z99": "O"}}', '{"game": 1}'])
+@pytest.mark.parametrize("note", ["{", "[]", '{"length": 2, "doubtful": {"G8": "O"}}', '{"doubtful": {"111": "O"}}'])
 def test_damaged_note_marks_nothing(table: TextTable, path: Path, note: str) -> None:
-    play_before_a_restart(table, path, CERTAIN)
+    play_before_a_restart(table, path, DOUBT)
     with GameStore(path) as store, TableSession(table, table, store, None) as session:
-        store.save_note(TABLE_NOTES, "doubtful-letters", note)
+        store.save_note(1, EVIDENCE_NOTE, note)
         state = session.submit(ResumeGame()).result(PATIENCE_S)
     assert [turn.doubtful for turn in state.turns] == [()]

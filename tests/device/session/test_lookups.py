@@ -9,7 +9,7 @@ from device.session.messages import CommandRefusedError
 from engine.game import Game
 from tests.support.text_table import STARTED, WORDS
 
-GAME = Game.from_events([STARTED])
+GAME = Game.begin(STARTED)
 
 
 def test_preview_of_a_valid_play_has_its_score_and_no_problem() -> None:

@@ -12,8 +12,8 @@ from device.session.commands.turns import EndTurn, EnterBoard, ExchangeTiles, Pa
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession
 from engine.reading import EMPTY, BoardReading, SquareReading
-from tests.support.questions import answer, get_key
-from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows
+from tests.support.questions import answer, answer_late, get_key
+from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, rows, totals
 from tests.support.waiting import PATIENCE_S
 
 
@@ -94,3 +94,14 @@ def test_refused_board_is_not_the_turn_of_a_press_that_recorded_nothing(
     with pytest.raises(CommandRefusedError, match="changed"):
         playing.submit(EnterBoard(tuple(map(tuple, changed)))).result(PATIENCE_S)  # type: ignore[arg-type]
     assert get_key(play(playing, table, *gone, ("AT", 4, 7, False))) == "asked-press-missed"
+
+
+def test_pass_in_doubt_is_answered_after_the_next_turn(playing: TableSession, table: TextTable) -> None:
+    for words in ((HORN,), (HORN,), (HORN, FARM)):
+        state = play(playing, table, *words)
+    assert [(turn.player, turn.kind) for turn in state.turns] == [(0, "play"), (1, "pass"), (0, "play")]
+    (asked,) = state.open_questions
+    mistake = next(n for n, text in enumerate(asked.question.answers) if "pressed by mistake" in text)
+    state = answer_late(playing, mistake)
+    assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "FA.M")]
+    assert totals(state) == [14, 9] and not state.open_questions

@@ -104,7 +104,26 @@ def test_second_picture_of_a_turn_is_refused(session: TableSession, board: TextT
     session.submit(PICTURE, seen).result(PATIENCE_S)
     with pytest.raises(CommandRefusedError) as refusal:
         session.submit(PICTURE, seen).result(PATIENCE_S)
-    assert refusal.value.key == "quicker" and len(session.state.turns) == 1
+    assert refusal.value.key == "turn-recorded-already" and len(session.state.turns) == 1
+
+
+def test_second_picture_of_a_recorded_turn_asks_for_no_press(session: TableSession, board: TextTable) -> None:
+    """Another press would ask whether the next player has passed."""
+    board.lay(HORN)
+    seen = session.state.moment
+    session.submit(PICTURE, seen).result(PATIENCE_S)
+    with pytest.raises(CommandRefusedError) as refusal:
+        session.submit(NEXT_PICTURE, seen).result(PATIENCE_S)
+    assert "press the button again" not in str(refusal.value)
+
+
+def test_picture_after_an_undo_by_another_phone_records_nothing(session: TableSession, board: TextTable) -> None:
+    board.lay(HORN)
+    seen = session.submit(PICTURE).result(PATIENCE_S).moment
+    session.submit(Undo(), seen).result(PATIENCE_S)
+    with pytest.raises(CommandRefusedError) as refusal:
+        session.submit(NEXT_PICTURE, seen).result(PATIENCE_S)
+    assert "HORN" not in str(refusal.value) and not session.state.turns
 
 
 @pytest.mark.parametrize(("earlier", "words"), [(PICTURE, [HORN]), (NEXT_PICTURE, [HORN, FARM])])

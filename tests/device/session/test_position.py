@@ -57,7 +57,7 @@ def test_letters_that_follow_from_another_rack_are_named(playing: TableSession) 
 
 def test_first_press_with_three_plays_asks_before_anything_is_recorded(playing: TableSession, table: TextTable) -> None:
     state = ask(playing, table)
-    assert state.events == 1 and state.question is not None
+    assert state.turns == () and state.question is not None
     assert state.question.text == "There are already 12 tiles on the board. Do you want to start from here?"
     assert len(state.question.squares) == 12 and state.question.can_defer
     assert set(state.question.symbols[0]) == {"."} and "".join(state.question.symbols[1]) == "FAHORNMPASTE"

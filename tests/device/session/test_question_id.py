@@ -34,7 +34,7 @@ def replace_question(session: TableSession, table: TextTable) -> tuple[int, Tabl
     squares[8 * 15 + 5] = HIDDEN
     table.board = BoardReading(tuple(squares))
     after = session.submit(ReadAgain(question_id=get_id(before))).result(PATIENCE_S)
-    assert after.moment == before.moment and after.question != before.question
+    assert after.question != before.question
     return get_id(before), after
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -11,19 +9,18 @@ from pathlib import Path
 import pytest
 
 from device.session.commands.games import EndGame, PlayAgain, ResumeGame, StartGame, Undo
-from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion, ReadAgain
+from device.session.commands.questions import AnswerQuestion, DeferQuestion, ReadAgain
 from device.session.commands.turns import ChallengePlay, EndTurn
 from device.session.messages import CommandRefusedError
-from device.session.snapshot import Moment, Phase, TableSnapshot
+from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.recovery import copy_games, open_damaged
-from device.storage.store import TABLE_NOTES, GameStore
+from device.storage.store import GameStore
 from engine.board import parse_square
-from engine.messages import values_of
 from engine.reading import BoardReading, SquareReading
 from engine.rules import UnplayedRule
 from tests.support.doubtful_tables import HARN, get_words, play_in_doubt
-from tests.support.questions import get_key
+from tests.support.questions import answer_late, get_key
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable, play, rows
 from tests.support.waiting import PATIENCE_S
 
@@ -31,19 +28,21 @@ TEN, EN, NO = ("TEN", 9, 8, False), ("EN", 10, 8, True), ("NO", 10, 9, False)
 
 
 @pytest.mark.parametrize("is_deferred", [True, False], ids=["deferred", "open"])
-def test_question_without_an_answer_is_deferred_after_a_restart(
+def test_question_without_an_answer_stays_as_it_is_after_a_restart(
     table: TextTable, tmp_path: Path, is_deferred: bool
 ) -> None:
     with GameStore(tmp_path / "games.db") as store:
         with TableSession(table, table, store, WORDS) as session:
             session.submit(StartGame(STARTED)).result(PATIENCE_S)
-            play_in_doubt(session, table, HARN)
+            before = play_in_doubt(session, table, HARN)
             if is_deferred:
-                session.submit(DeferQuestion()).result(PATIENCE_S)
+                before = session.submit(DeferQuestion()).result(PATIENCE_S)
         with TableSession(table, table, store, WORDS) as session:
             state = session.submit(ResumeGame()).result(PATIENCE_S)
-            assert get_words(state) == ["HARN?"] and len(state.open_questions) == 1
-            assert get_words(session.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == ["HORN"]
+            assert get_words(state) == ["HARN?"]
+            assert (state.question, state.open_questions) == (before.question, before.open_questions)
+            answer = answer_late(session, 1) if is_deferred else session.submit(AnswerQuestion(1)).result(PATIENCE_S)
+            assert get_words(answer) == ["HORN"]
 
 
 def test_word_is_asked_about_only_once_even_after_a_restart(table: TextTable, tmp_path: Path) -> None:
@@ -80,7 +79,9 @@ def test_old_tile_is_not_asked_about_again_after_an_answer_and_a_restart(
             assert question is not None and question.key == "asked-old-tile-differs"
             if is_late:
                 session.submit(DeferQuestion()).result(PATIENCE_S)
-            session.submit(AnswerDeferred(1, answer) if is_late else AnswerQuestion(answer)).result(PATIENCE_S)
+                answer_late(session, answer)
+            else:
+                session.submit(AnswerQuestion(answer)).result(PATIENCE_S)
             word = session.state.turns[0].word
         with TableSession(table, table, store, None) as session:
             session.submit(ResumeGame()).result(PATIENCE_S)
@@ -138,22 +139,20 @@ def cut_power(store: GameStore, path: Path) -> GameStore:
     return GameStore(path)
 
 
-def test_question_without_an_answer_is_deferred_by_a_power_cut(table: TextTable, tmp_path: Path) -> None:
+def test_question_without_an_answer_is_shown_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         asked = play_in_doubt(session, table, HARN).question
         with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
             state = restarted.submit(ResumeGame()).result(PATIENCE_S)
-            (deferred,) = state.open_questions
-            assert asked is not None and deferred.question.picture == asked.picture
+            assert asked is not None and state.question == asked
             assert restarted.find_picture(asked.picture) == session.find_picture(asked.picture) is not None
             assert get_words(state) == ["HARN?"] and not state.notices
-            assert get_words(restarted.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == ["HORN"]
-            restarted.submit(Undo()).result(PATIENCE_S)
+            assert get_words(restarted.submit(AnswerQuestion(1)).result(PATIENCE_S)) == ["HORN"]
             assert not restarted.submit(Undo()).result(PATIENCE_S).turns, "the question and its turn are one press"
 
 
-def test_question_without_an_answer_is_deferred_after_a_rescue_with_other_numbers(
+def test_question_without_an_answer_is_shown_after_a_rescue_with_other_numbers(
     table: TextTable, tmp_path: Path
 ) -> None:
     """The rescue leaves out the first game, which was deleted."""
@@ -166,66 +165,20 @@ def test_question_without_an_answer_is_deferred_after_a_rescue_with_other_number
         with closing(open_damaged(tmp_path / "cut.db")) as damaged:
             copy_games(damaged, rescued)
         state = restarted.submit(ResumeGame()).result(PATIENCE_S)
-        assert state.game == 1 and get_words(state) == ["HARN?"] and len(state.open_questions) == 1
+        assert state.game == 1 and get_words(state) == ["HARN?"] and state.question is not None
 
 
-def test_question_in_a_note_of_an_earlier_program_is_deferred_after_a_power_cut(
-    table: TextTable, tmp_path: Path
-) -> None:
-    with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
-        session.submit(StartGame(STARTED)).result(PATIENCE_S)
-        moment = play_in_doubt(session, table, HARN).moment
-        cut_power(store, tmp_path / "cut.db").close()
-    note = f"json_set(json_remove(text, '$.length'), '$.moment', '{moment}')"
-    with closing(sqlite3.connect(tmp_path / "cut.db")) as db, db:
-        ((text,),) = db.execute(f"SELECT {note} FROM note WHERE name = 'open-question'").fetchall()
-        db.execute("DELETE FROM note WHERE name = 'open-question'")
-    with GameStore(tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
-        cut.save_note(TABLE_NOTES, "open-question", text)
-        assert get_words(restarted.submit(ResumeGame()).result(PATIENCE_S)) == ["HARN?"]
-
-
-def test_question_in_a_note_of_an_earlier_program_that_was_used_again_is_shown(
-    table: TextTable, tmp_path: Path
-) -> None:
-    with GameStore(tmp_path / "games.db") as store:
-        with TableSession(table, table, store, WORDS) as session:
-            moment = session.submit(StartGame(STARTED)).result(PATIENCE_S).moment
-        store.save_note(TABLE_NOTES, "open-question", write_earlier_note(moment))
-        with TableSession(table, table, store, WORDS) as session:
-            (notice,) = session.submit(ResumeGame()).result(PATIENCE_S).notices
-            assert notice.key == "question-lost" and values_of(notice.text) == ("HARN?",)
-
-
-def test_question_in_a_note_of_an_earlier_program_is_shown_after_one_restart_only(
-    table: TextTable, tmp_path: Path
-) -> None:
-    with GameStore(tmp_path / "games.db") as store:
-        with TableSession(table, table, store, WORDS) as session:
-            moment = session.submit(StartGame(STARTED)).result(PATIENCE_S).moment
-        store.save_note(TABLE_NOTES, "open-question", write_earlier_note(moment))
-        for count in (1, 0):
-            with TableSession(table, table, store, WORDS) as session:
-                assert len(session.submit(ResumeGame()).result(PATIENCE_S).notices) == count
-
-
-def write_earlier_note(moment: Moment) -> str:
-    """Return the table's note of an earlier program with a question that cannot be deferred."""
-    return json.dumps({"moment": str(moment), "question": "HARN?", "answer": ""})
-
-
-def test_question_of_a_turn_that_was_not_recorded_is_not_shown_again_after_a_new_game(
+def test_question_of_a_turn_that_was_not_recorded_is_shown_again_if_a_new_game_is_taken_back(
     playing: TableSession, table: TextTable
 ) -> None:
     play(playing, table, HORN)
     table.lay(HORN, FARM)
-    assert playing.submit(EndTurn(), seat=0).result(PATIENCE_S).question
-    assert playing.submit(StartGame(STARTED)).result(PATIENCE_S).notices
-    notices = playing.submit(Undo()).result(PATIENCE_S).notices
-    assert [notice.key for notice in notices] == ["game-before"]
+    asked = playing.submit(EndTurn(), seat=0).result(PATIENCE_S).question
+    assert playing.submit(StartGame(STARTED)).result(PATIENCE_S).question is None
+    assert asked is not None and playing.submit(Undo()).result(PATIENCE_S).question == asked
 
 
-def test_question_after_a_game_that_was_discarded_with_an_open_question_is_deferred_by_a_power_cut(
+def test_question_after_a_game_that_was_discarded_with_an_open_question_is_shown_after_a_power_cut(
     table: TextTable, tmp_path: Path
 ) -> None:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
@@ -234,7 +187,8 @@ def test_question_after_a_game_that_was_discarded_with_an_open_question_is_defer
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         assert play_in_doubt(session, table, HARN).question and [game.id for game in store.list_games()] == [2]
         with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
-            assert len(restarted.submit(ResumeGame()).result(PATIENCE_S).open_questions) == 1
+            state = restarted.submit(ResumeGame()).result(PATIENCE_S)
+            assert get_words(state) == ["HARN?"] and state.question is not None
 
 
 def test_answered_question_does_not_come_back_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
@@ -247,7 +201,7 @@ def test_answered_question_does_not_come_back_after_a_power_cut(table: TextTable
             assert get_words(state) == ["HARN"] and not state.open_questions and not state.notices
 
 
-def test_press_at_which_nothing_was_recorded_is_to_be_repeated_after_a_power_cut(
+def test_question_of_a_press_at_which_nothing_was_recorded_is_shown_after_a_power_cut(
     table: TextTable, tmp_path: Path
 ) -> None:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
@@ -255,18 +209,17 @@ def test_press_at_which_nothing_was_recorded_is_to_be_repeated_after_a_power_cut
         play(session, table, HORN)
         asked = play(session, table, HORN, ("CAT", 1, 1, True)).question
         with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
-            (notice,) = restarted.submit(ResumeGame()).result(PATIENCE_S).notices
-            assert asked is not None and notice.key == "question-lost" and values_of(notice.text) == (asked.text,)
+            state = restarted.submit(ResumeGame()).result(PATIENCE_S)
+            assert asked is not None and state.question == asked and not state.notices
 
 
-def test_open_question_about_a_pass_becomes_a_notice_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
+def test_open_question_about_a_pass_is_shown_after_a_power_cut(table: TextTable, tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store, TableSession(table, table, store, WORDS) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         asked = session.submit(EndTurn()).result(PATIENCE_S).question
         with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
-            (notice,) = restarted.submit(ResumeGame()).result(PATIENCE_S).notices
-            assert asked is not None and notice.key == "question-counts"
-            assert values_of(notice.text) == (asked.text, asked.answers[0])
+            state = restarted.submit(ResumeGame()).result(PATIENCE_S)
+            assert asked is not None and state.question == asked and not state.notices
 
 
 def test_challenger_who_was_not_named_before_a_power_cut_can_be_named_later(table: TextTable, tmp_path: Path) -> None:
@@ -275,9 +228,9 @@ def test_challenger_who_was_not_named_before_a_power_cut_can_be_named_later(tabl
         play(session, table, HORN)
         session.submit(ChallengePlay()).result(PATIENCE_S)
         with cut_power(store, tmp_path / "cut.db") as cut, TableSession(table, table, cut, WORDS) as restarted:
-            (asked,) = restarted.submit(ResumeGame()).result(PATIENCE_S).open_questions
-            assert asked.question.answers == ("Ben.", "Cem.")
-            assert restarted.submit(AnswerDeferred(1, 1)).result(PATIENCE_S).turns[-1].by == 2
+            asked = restarted.submit(ResumeGame()).result(PATIENCE_S).question
+            assert asked is not None and asked.answers == ("Ben", "Cem")
+            assert restarted.submit(AnswerQuestion(1)).result(PATIENCE_S).turns[-1].by == 2
 
 
 def test_deferred_question_of_an_ended_game_is_answered_after_a_restart(table: TextTable, tmp_path: Path) -> None:
@@ -291,7 +244,7 @@ def test_deferred_question_of_an_ended_game_is_answered_after_a_restart(table: T
             session.submit(ResumeGame()).result(PATIENCE_S)
         session.submit(PlayAgain(STARTED)).result(PATIENCE_S)
         session.submit(Undo()).result(PATIENCE_S)
-        state = session.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+        state = answer_late(session, 1)
         assert get_words(state) == ["HORN"] and state.phase is Phase.ENDED
 
 

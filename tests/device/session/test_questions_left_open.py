@@ -1,4 +1,4 @@
-"""A question that the players leave without an answer: it waits, or a notice says that its turn is not recorded.
+"""A question that the players leave without an answer waits.
 
 No command about something else answers it.
 """
@@ -14,9 +14,8 @@ import pytest
 
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare
-from device.session.commands.games import DrawFirst, EndPause, Pause, Redo, ResumeGame, StartGame, Undo
+from device.session.commands.games import EndPause, Pause, ResumeGame, StartGame
 from device.session.commands.questions import (
-    AnswerDeferred,
     AnswerQuestion,
     ChooseNextAnswer,
     DeferQuestion,
@@ -30,6 +29,7 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
+from tests.support.questions import answer_late
 from tests.support.text_table import FARM, HORN, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
@@ -63,7 +63,7 @@ def challenged(table: TextTable) -> Iterator[TableSession]:
 def test_challenger_can_be_named_after_the_next_turn(challenged: TableSession, table: TextTable) -> None:
     state = play(challenged, table, HORN, FARM)
     assert state.turns[-1].player == 2 and len(state.open_questions) == 1
-    state = challenged.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+    state = answer_late(challenged, 1)
     assert [(turn.player, turn.by) for turn in state.turns[1:]] == [(0, 2), (1, None)], "Cem missed a turn, not Ben"
     assert state.turn_of == 0
 
@@ -74,7 +74,7 @@ def test_challenger_who_pays_can_be_named_after_the_next_turn(table: TextTable) 
         play(session, table, HORN)
         session.submit(ChallengePlay()).result(PATIENCE_S)
         assert totals(play(session, table, HORN, FARM)) == [14, -1, 0]
-        assert totals(session.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)) == [14, 9, -10]
+        assert totals(answer_late(session, 1)) == [14, 9, -10]
 
 
 def test_outcome_chosen_at_the_panel_is_final_after_a_restart(table: TextTable, path: Path) -> None:
@@ -87,7 +87,8 @@ def test_outcome_chosen_at_the_panel_is_final_after_a_restart(table: TextTable, 
             state = session.submit(ChooseNextAnswer()).result(PATIENCE_S)
         assert state.turns[-1].kind == "challenge" and totals(state) == [14, 9]
     with GameStore(path) as store, TableSession(table, table, store) as session:
-        assert not session.submit(ResumeGame()).result(PATIENCE_S).open_questions
+        question = session.submit(ResumeGame()).result(PATIENCE_S).question
+        assert question is not None and question.chosen == 2
         state = play(session, table, HORN, HAT)
         assert state.turns[2].kind == "challenge" and state.question is not None
 
@@ -139,7 +140,7 @@ def test_void_play_that_counts_leaves_a_late_answer_as_it_is(table: TextTable) -
         play(session, table, HORN, HAT)
         session.submit(DeferQuestion()).result(PATIENCE_S)
         play(session, table, HORN, HAT, nx)
-        assert totals(session.submit(AnswerDeferred(1, 2)).result(PATIENCE_S)) == [22, 9]
+        assert totals(answer_late(session, 2)) == [22, 9]
         state = session.submit(DecideChallenge(upheld=False)).result(PATIENCE_S)
         assert state.turns[-1].word == ".X" and totals(state) == [22, 9 + state.turns[-1].score]
         assert not state.open_questions
@@ -152,7 +153,7 @@ def test_void_play_counts_once_after_a_late_answer(table: TextTable) -> None:
         play(session, table, HORN, f_rm)
         session.submit(DeferQuestion()).result(PATIENCE_S)
         play(session, table, HORN, f_rm, pqste)
-        session.submit(AnswerDeferred(1, 1)).result(PATIENCE_S)
+        answer_late(session, 1)
         state = session.submit(DecideChallenge(upheld=False)).result(PATIENCE_S)
         assert [turn.kind for turn in state.turns] == ["play"] * 3 and not state.open_questions
 
@@ -175,29 +176,6 @@ def ask_who_played(session: TableSession, table: TextTable, *words: tuple[str, i
     return state
 
 
-def test_new_game_says_that_the_last_turn_is_not_recorded(playing: TableSession, table: TextTable) -> None:
-    play(playing, table, HORN)
-    ask_who_played(playing, table, HORN, FARM)
-    state = playing.submit(StartGame(GameStarted(("Anna", "Ben")))).result(PATIENCE_S)
-    assert [notice.key for notice in state.notices] == ["question-closed"]
-
-
-def test_redo_says_that_the_turn_in_question_is_not_recorded(playing: TableSession, table: TextTable) -> None:
-    play(playing, table, HORN)
-    play(playing, table, HORN, FARM)
-    playing.submit(Undo()).result(PATIENCE_S)
-    ask_who_played(playing, table, HORN, FARM)
-    state = playing.submit(Redo()).result(PATIENCE_S)
-    assert [notice.key for notice in state.notices] == ["question-closed"] and len(state.turns) == 2
-
-
-def test_draw_says_that_the_turn_in_question_is_not_recorded(playing: TableSession, table: TextTable) -> None:
-    table.lay(HORN)
-    playing.submit(EndTurn(), seat=1).result(PATIENCE_S)
-    state = playing.submit(DrawFirst(("A", "B"))).result(PATIENCE_S)
-    assert "question-closed" in [notice.key for notice in state.notices]
-
-
 def test_void_play_does_not_count_before_it_is_known_who_made_the_next_one(table: TextTable) -> None:
     with open_game(table, "Anna", "Ben", rules=VOID) as session:
         play(session, table, ("HRON", 7, 5, True))
@@ -217,3 +195,19 @@ def test_blank_that_may_be_taken_does_not_end_a_challenge(table: TextTable) -> N
         with pytest.raises(CommandRefusedError) as refusal:
             session.submit(CorrectSquare("G8", "O")).result(PATIENCE_S)
         assert refusal.value.key == "answer-first" and session.state.question == asked
+
+
+def test_challenger_stays_the_same_after_late_answers_about_passes(table: TextTable) -> None:
+    """Two presses by mistake were recorded as passes before the challenge of PASTE failed."""
+    paste = ("PASTE", 9, 5, True)
+    with open_game(table, "Anna", "Ben", "Cem", words=None) as session:
+        for words in ((HORN,), (HORN,), (HORN, FARM), (HORN, FARM), (HORN, FARM, paste)):
+            play(session, table, *words)
+        state = session.submit(DecideChallenge(upheld=False, player=0)).result(PATIENCE_S)
+        assert [turn.player for turn in state.turns[:5]] == [0, 1, 2, 0, 1]
+        for _ in range(2):
+            answers = session.state.open_questions[0].question.answers
+            state = answer_late(session, next(n for n, text in enumerate(answers) if "pressed by mistake" in text))
+        assert [(turn.player, turn.word) for turn in state.turns[:3]] == [(0, "HORN"), (1, "FA.M"), (2, "PASTE")]
+        assert [(turn.kind, turn.by) for turn in state.turns[3:]] == [("challenge", 0)]
+        assert state.turn_of == 1, "Anna has lost her turn"

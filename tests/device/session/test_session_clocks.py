@@ -16,8 +16,8 @@ from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
+from device.storage.game_log import GameLog
 from device.storage.store import GameStore
-from engine.events import to_json
 from engine.game import Game
 from engine.rules import STANDARD_RULES
 from tests.support.play_at_random import played_out
@@ -119,11 +119,11 @@ def test_pause_of_a_game_without_a_clock_goes_on_after_a_restart(table: TextTabl
 
 
 def test_clock_stops_with_the_last_tile(table: TextTable, path: Path, clock: SetClock) -> None:
-    *before, last = played_out(Game.from_events([TIMED])).events
+    *before, last = played_out(Game.begin(TIMED)).events
     with GameStore(path) as store, TableSession(table, table, store, WORDS, clock=clock) as session:
-        number = store.begin_game(to_json(before[0]))
-        for event in (*before[1:], last):
-            store.append_events(number, [to_json(event)])
+        log, _ = GameLog.begin_game(store, TIMED)
+        ledger = log.ledger.record([(tuple(before),)])
+        log.append_saved(ledger.record([((last,),)]))
         state = session.submit(ResumeGame()).result(PATIENCE_S)
         assert state.end_due and state.clock is not None and state.clock.running is None
         state = session.submit(Undo()).result(PATIENCE_S)

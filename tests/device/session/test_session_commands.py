@@ -159,7 +159,7 @@ def test_answer_look_again_about_a_play_reads_the_board_again(session: TableSess
     session.submit(StartGame(replace(STARTED, rules=replace(STANDARD_RULES, rearrange=True)))).result(PATIENCE_S)
     play(session, table, HORN)
     question = play(session, table, ("NORHS", 7, 5, True)).question
-    assert question is not None and question.answers[1] == "No: look again."
+    assert question is not None and question.answers[1] == "Look again."
     table.lay(HORN, FARM)
     state = session.submit(AnswerQuestion(1)).result(PATIENCE_S)
     assert [turn.word for turn in state.turns] == ["HORN", "FA.M"]
@@ -196,7 +196,7 @@ def test_moment_names_the_game_too(playing: TableSession) -> None:
     old = playing.state.moment
     playing.submit(StartGame(STARTED)).result(PATIENCE_S)
     assert playing.state.events == old.events and playing.state.game == old.game + 1
-    with pytest.raises(CommandRefusedError, match="faster"):
+    with pytest.raises(CommandRefusedError, match="changed in the meantime"):
         playing.submit(EndTurn(), old).result(PATIENCE_S)
     assert Moment.parse(str(old)) == old
     assert [Moment.parse(text) for text in ("", "7", "a-b", "-1-2", "1-²", "1-9999999999")] == [None] * 6

@@ -269,7 +269,7 @@ def test_hand_that_stays_on_the_word_ends_in_a_question(
     table.hidden = [frozenset({(7, 8), (7, 9), (6, 8)})] * 9
     state = stepped.submit(EndTurn())
     assert state.question is not None and "I8" in state.question.text, state.notices
-    assert state.question.answers[-1] == "No: look again."
+    assert state.question.answers[-1] == "Look again."
     table.hidden = []
     state = stepped.submit(AnswerQuestion(len(state.question.answers) - 1))
     assert state.question is None and [turn.score for turn in state.turns] == [14]

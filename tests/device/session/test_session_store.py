@@ -16,6 +16,7 @@ from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import CommandRefusedError, Trouble
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
+from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from device.system.periodic import PeriodicTask
 from engine.events import GameStarted
@@ -191,7 +192,8 @@ def test_play_goes_on_when_the_disk_is_full_and_is_saved_later(table: TextTable,
         free_pages(store)
         state = play(session, table, HORN, FARM)
         assert state.notices == ()
-        assert [e.body["kind"] for e in store.read_events(1)][1 + passes :] == ["pass", "play", "play"]
+        log = GameLog.load(store, 1)
+        assert log is not None and [turn.kind for turn in log.game.turns[passes:]] == ["pass", "play", "play"]
 
 
 def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: TextTable, path: Path) -> None:
@@ -203,10 +205,8 @@ def test_earlier_game_is_saved_too_after_another_was_begun_in_memory(table: Text
             session.submit(StartGame(STARTED)).result(PATIENCE_S)
             assert session.submit(PassTurn()).result(PATIENCE_S).notices
             protect_from_writes(store, False)
-        kinds = {
-            game.id: [event.body["kind"] for event in store.read_events(game.id)][1:] for game in store.list_games()
-        }
-    assert kinds == {1: ["play"], 2: ["pass"]}
+        logs = [GameLog.load(store, number) for number in (1, 2)]
+    assert [[turn.kind for turn in log.game.turns] for log in logs if log is not None] == [["play"], ["pass"]]
 
 
 def test_disk_that_works_again_is_used_without_a_press(
@@ -230,32 +230,6 @@ def test_turn_is_on_disk_before_listeners_are_notified(table: TextTable, path: P
         session.add_listener(lambda state: stored.append((state.events, len(store.read_events(1)))))
         play(session, table, HORN)
         assert stored == [(1, 1), (2, 2)]
-
-
-BLANK_IN_QUESTION = ("HO?N", 7, 5, True)
-
-
-@pytest.fixture
-def failing_note(playing: TableSession, monkeypatch: pytest.MonkeyPatch) -> TableSession:
-    """Return a session that can neither save nor defer an open question whose turn is recorded."""
-    monkeypatch.setattr("device.session.question_note.defer_question", lambda *_, **__: 1 / 0)
-    return playing
-
-
-def test_turn_is_recorded_even_if_its_question_cannot_be_saved(
-    failing_note: TableSession, table: TextTable, caplog: pytest.LogCaptureFixture
-) -> None:
-    state = play(failing_note, table, BLANK_IN_QUESTION)
-    assert state.question is not None and [turn.word for turn in state.turns] == ["HO?N"]
-    assert [notice.key for notice in state.notices] == ["question-not-saved"] and "ZeroDivisionError" in caplog.text
-
-
-def test_session_ends_even_if_the_open_question_cannot_be_deferred(
-    failing_note: TableSession, table: TextTable, caplog: pytest.LogCaptureFixture
-) -> None:
-    play(failing_note, table, BLANK_IN_QUESTION)
-    failing_note.close()
-    assert table.closed and "the open question is not deferred" in caplog.text
 
 
 def test_session_ends_its_thread_and_gives_the_camera_back(table: TextTable, path: Path) -> None:

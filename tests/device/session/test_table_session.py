@@ -145,9 +145,9 @@ def test_second_press_while_looking_is_refused(playing: TableSession, table: Tex
 def test_press_for_an_earlier_moment_is_refused(playing: TableSession, table: TextTable) -> None:
     seen = playing.state.moment
     play(playing, table, HORN)
-    with pytest.raises(CommandRefusedError, match="faster"):
+    with pytest.raises(CommandRefusedError, match=r"ended|changed"):
         playing.submit(EndTurn(), seen).result(PATIENCE_S)
-    with pytest.raises(CommandRefusedError, match="faster"):
+    with pytest.raises(CommandRefusedError, match=r"ended|changed"):
         playing.submit(Undo(), seen).result(PATIENCE_S)
     assert len(playing.state.turns) == 1
 
@@ -294,7 +294,7 @@ def test_square_holds_exactly_one_tile(playing: TableSession, table: TextTable) 
 def test_words_belong_to_the_new_game(playing: TableSession) -> None:
     state = playing.submit(StartGame(GameStarted(("Anna", "Ben"), lexicon="none"), words=None)).result(PATIENCE_S)
     assert not state.words_checked
-    with pytest.raises(CommandRefusedError, match="faster"):
+    with pytest.raises(CommandRefusedError, match="changed in the meantime"):
         playing.submit(StartGame(STARTED), Moment(1, 7)).result(PATIENCE_S)
 
 

@@ -8,11 +8,12 @@ import pytest
 
 from device.session.commands.corrections import CorrectSquare, NameBlank
 from device.session.commands.games import StartGame, Undo
-from device.session.commands.questions import AnswerDeferred, AnswerQuestion
+from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.rules import STANDARD_RULES
+from tests.support.questions import answer_late
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
@@ -77,7 +78,7 @@ def test_player_who_only_took_a_blank_and_pressed_may_have_passed(
     assert state.question.answers[2] == "Anna took the blank on F8 for H, Anna passed."
     if is_late:
         play(session, table, HORN, FARM, PASTE)
-        state = session.submit(AnswerDeferred(1, 2)).result(PATIENCE_S)
+        state = answer_late(session, 2)
     else:
         session.submit(AnswerQuestion(2)).result(PATIENCE_S)
         state = play(session, table, HORN, FARM, PASTE)

@@ -12,6 +12,7 @@ from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
 from engine.events import GameStarted
+from engine.rules import ChallengeRule, Rules
 from tests.support.questions import answer
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
@@ -77,7 +78,27 @@ def test_turn_inserted_without_a_player_is_that_of_the_player_whose_turn_it_was(
     for words in ((HORN,), (HORN, FARM)):
         play(session, table, *words)
     state = session.submit(InsertTurn(2, kind="pass")).result(PATIENCE_S)
-    assert [(turn.player, turn.kind) for turn in state.turns] == [(0, "play"), (1, "pass"), (1, "play")]
+    assert [(turn.player, turn.kind) for turn in state.turns] == [(0, "play"), (1, "pass"), (2, "play")]
+
+
+def test_later_turns_move_to_the_players_who_are_due_after_a_forgotten_pass(
+    playing: TableSession, table: TextTable
+) -> None:
+    for words in ((HORN,), (HORN, FARM), (HORN, FARM, PASTE)):
+        state = play(playing, table, *words)
+    assert totals(state) == [39, 9]
+    state = playing.submit(InsertTurn(2, kind="pass")).result(PATIENCE_S)
+    assert totals(state) == [23, 25] and [turn.player for turn in state.turns] == [0, 1, 0, 1]
+
+
+def test_later_turns_move_to_the_players_who_were_due_without_a_pass_by_mistake(
+    playing: TableSession, table: TextTable
+) -> None:
+    for words in ((HORN,), (HORN,), (HORN, FARM), (HORN, FARM, PASTE)):
+        state = play(playing, table, *words)
+    assert totals(state) == [23, 25]
+    state = playing.submit(CorrectTurn(2, kind="none")).result(PATIENCE_S)
+    assert totals(state) == [39, 9] and [turn.player for turn in state.turns] == [0, 1, 0]
 
 
 def test_forgotten_last_turn_is_entered_after_the_end(playing: TableSession, table: TextTable) -> None:
@@ -141,6 +162,53 @@ def test_three_of_the_sheet_by_hand_are_as_by_camera(playing: TableSession) -> N
         state = playing.submit(InsertTurn(number, at=at, word=word)).result(PATIENCE_S)
     assert totals(state) == [39, 9]
     assert PASTE[0] in str(state.turns[-1].word)
+
+
+# Points without a play
+
+
+@pytest.fixture
+def clubs_game(session: TableSession, table: TextTable) -> TableSession:
+    """Return a session after HORN and FARM, in a club where a failed challenge costs 5 points."""
+    rules = Rules(challenge=ChallengeRule.POINTS, challenge_points=5)
+    session.submit(StartGame(GameStarted(("Anna", "Ben"), rules))).result(PATIENCE_S)
+    play(session, table, HORN), play(session, table, HORN, FARM)
+    return session
+
+
+def test_failed_challenge_is_entered_afterwards(clubs_game: TableSession) -> None:
+    state = clubs_game.submit(InsertTurn(2, kind="challenge")).result(PATIENCE_S)
+    assert [(turn.kind, turn.target) for turn in state.turns] == [("play", None), ("challenge", 1), ("play", None)]
+    assert totals(state) == [14 + 5, 9] and state.turn_of == 0
+
+
+@pytest.mark.parametrize(("kind", "score", "total"), [("penalty", -10, 4), ("bonus", 25, 39)])
+def test_penalty_and_bonus_are_lines_without_a_turn(
+    clubs_game: TableSession, kind: str, score: int, total: int
+) -> None:
+    state = clubs_game.submit(InsertTurn(3, player=0, kind=kind, score=score)).result(PATIENCE_S)
+    assert totals(state) == [total, 9] and state.turn_of == 0
+    assert [(turn.kind, turn.player, turn.score) for turn in state.turns[2:]] == [(kind, 0, score)]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [InsertTurn(2, kind="challenge"), InsertTurn(2, player=0, kind="penalty", score=-10)],
+    ids=["challenge", "penalty"],
+)
+def test_line_without_a_turn_is_changed_and_removed(clubs_game: TableSession, line: InsertTurn) -> None:
+    clubs_game.submit(line).result(PATIENCE_S)
+    assert totals(clubs_game.submit(CorrectTurn(2, score=7)).result(PATIENCE_S)) == [14 + 7, 9]
+    state = clubs_game.submit(CorrectTurn(2, kind="none")).result(PATIENCE_S)
+    assert [turn.kind for turn in state.turns] == ["play", "play"] and totals(state) == [14, 9]
+
+
+def test_time_penalty_is_entered_after_the_end(clubs_game: TableSession) -> None:
+    clubs_game.submit(EndGame()).result(PATIENCE_S)
+    for player, letter in enumerate("AE"):
+        clubs_game.submit(RevealRack(player, letter)).result(PATIENCE_S)
+    state = clubs_game.submit(InsertTurn(3, player=1, kind="penalty", score=-10)).result(PATIENCE_S)
+    assert totals(state) == [14 - 1, 9 - 1 - 10] and state.phase is Phase.ENDED
 
 
 # A withdrawn play, and its withdrawal
@@ -224,20 +292,21 @@ def test_score_entered_for_a_challenge_is_kept_if_its_players_change_places(chal
 
 
 @pytest.mark.parametrize("turn", [InsertTurn(3, at="10F", word="PASTE"), InsertTurn(3, kind="pass")])
-def test_turn_between_a_play_and_its_challenge_is_refused(challenged: TableSession, turn: InsertTurn) -> None:
-    with pytest.raises(CommandRefusedError) as refused:
-        challenged.submit(turn).result(PATIENCE_S)
-    assert refused.value.key == "turn-between"
+def test_turn_between_a_play_and_its_challenge_leaves_the_challenge_with_the_play(
+    challenged: TableSession, turn: InsertTurn
+) -> None:
+    state = challenged.submit(turn).result(PATIENCE_S)
+    assert [(turn.kind, turn.target) for turn in state.turns if turn.kind == "challenge"] == [("challenge", 2)]
+    assert len(state.turns) == 4
 
 
-def test_play_between_a_play_of_the_same_player_and_its_withdrawal_is_refused(
+def test_play_between_a_play_of_the_same_player_and_its_withdrawal_stands(
     playing: TableSession, table: TextTable
 ) -> None:
     play(playing, table, HORN), play(playing, table, HORN, FARM), play(playing, table, HORN, FARM, PASTE)
     assert totals(play(playing, table, HORN, FARM)) == [14, 9]
-    with pytest.raises(CommandRefusedError) as refused:
-        playing.submit(InsertTurn(4, at="10F", word="PASTE", player=0)).result(PATIENCE_S)
-    assert refused.value.key == "turn-between"
+    state = playing.submit(InsertTurn(4, at="11E", word="BIT", player=0)).result(PATIENCE_S)
+    assert [turn.stands for turn in state.turns] == [True, True, False, True, True]
 
 
 @pytest.fixture
@@ -255,17 +324,24 @@ def withdrawn(playing: TableSession, table: TextTable) -> TableSession:
 
 @pytest.mark.parametrize(
     "correction",
-    [CorrectTurn(5, kind="play", at="11E", word="BIT"), CorrectTurn(4, kind="play", player=0, at="11E", word="BIT")],
-    ids=["pass", "pass of the opponent"],
+    [
+        CorrectTurn(5, kind="play", at="11E", word="BIT"),
+        CorrectTurn(4, kind="play", player=0, at="11E", word="BIT"),
+        CorrectTurn(4, kind="play", at="11E", word="BIT"),
+    ],
+    ids=["pass", "pass given to the player", "pass of the opponent"],
 )
-def test_correction_after_which_a_withdrawal_takes_back_another_play_is_refused(
+def test_withdrawal_stays_with_its_play_after_a_correction_of_a_turn_between_them(
     withdrawn: TableSession, correction: CorrectTurn
 ) -> None:
-    with pytest.raises(CommandRefusedError) as refused:
-        withdrawn.submit(correction).result(PATIENCE_S)
-    assert refused.value.key == "withdrawal-moved" and totals(withdrawn.state) == [14, 9]
-
-
-def test_play_of_the_opponent_between_a_play_and_its_withdrawal_is_corrected(withdrawn: TableSession) -> None:
-    state = withdrawn.submit(CorrectTurn(4, kind="play", at="11E", word="BIT")).result(PATIENCE_S)
+    state = withdrawn.submit(correction).result(PATIENCE_S)
     assert [turn.target for turn in state.turns if turn.kind == "withdrawn"] == [3]
+
+
+def test_pass_that_is_given_to_the_other_player_has_a_problem_if_that_player_moves_twice(
+    playing: TableSession, table: TextTable
+) -> None:
+    play(playing, table, HORN)
+    playing.submit(PassTurn()).result(PATIENCE_S)
+    state = playing.submit(CorrectTurn(2, player=0)).result(PATIENCE_S)
+    assert [turn.player for turn in state.turns] == [0, 0] and state.turns[1].problems

@@ -215,9 +215,9 @@ def test_undo_of_a_new_game_keeps_names_that_were_changed_in_the_list_of_games(p
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         number = play(session, table, HORN).game
         session.submit(StartGame(GameStarted(("Cem", "Dora")))).result(PATIENCE_S)
-        GameLog(store, number, [event.body for event in store.read_events(number)]).append_press(
-            [PlayerRenamed(0, "Anne")]
-        )
+        log = GameLog.load(store, number)
+        assert log is not None
+        log.append_saved(log.ledger.record([((PlayerRenamed(0, "Anne"),),)]))
         state = session.submit(Undo()).result(PATIENCE_S)
         assert [player.name for player in state.players] == ["Anne", "Ben"]
 

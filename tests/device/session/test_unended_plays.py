@@ -10,7 +10,7 @@ from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, Undo
-from device.session.commands.questions import ChooseNextAnswer
+from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
@@ -229,18 +229,20 @@ def test_challenge_after_two_unended_plays_is_about_the_second() -> None:
         assert list_turns(table) == [(0, "play"), (1, "play"), (0, "play"), (0, "withdrawn")]
 
 
-@pytest.mark.parametrize("command", [PassTurn(), ExchangeTiles(3)])
-def test_pass_or_exchange_is_refused_while_the_table_asks_if_the_press_before_was_a_pass(
-    command: TableCommand, table: SteppedTable
+@pytest.mark.parametrize(("command", "kind"), [(PassTurn(), "pass"), (ExchangeTiles(3), "exchange")])
+def test_pass_or_exchange_while_the_table_asks_about_a_pass_may_be_the_answer(
+    command: TableCommand, kind: str, table: SteppedTable
 ) -> None:
     lay_and_wait(table, HORN)
     table.submit(EndTurn())
     table.rest(2.0)
     asked = table.submit(EndTurn()).question
     assert asked is not None and asked.is_about_pass
-    with pytest.raises(CommandRefusedError):
-        table.submit(command)
-    assert table.session.state.question == asked and list_turns(table) == [(0, "play"), (1, "pass")]
+    state = table.submit(command)
+    assert state.question is not None and state.question.key == "which-of-these"
+    assert list_turns(table) == [(0, "play"), (1, "pass"), (0, kind)]
+    table.submit(AnswerQuestion(1))
+    assert list_turns(table) == [(0, "play"), (1, kind)]
 
 
 def test_pass_after_an_exchange_was_chosen_at_the_panel_is_the_next_players(table: SteppedTable) -> None:

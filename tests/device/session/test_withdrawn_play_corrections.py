@@ -98,7 +98,7 @@ def test_play_through_a_tile_that_was_misread_counts_after_its_correction(
 def test_turn_before_a_withdrawn_play_is_removed(session: TableSession, table: TextTable) -> None:
     start(session, table, FXRM)
     state = session.submit(CorrectTurn(1, kind="none")).result(PATIENCE_S)
-    assert [(turn.player, turn.kind) for turn in state.turns] == [(1, "play"), (1, "withdrawn")]
+    assert [(turn.player, turn.kind) for turn in state.turns] == [(0, "play"), (0, "withdrawn")]
 
 
 def test_valid_play_that_the_players_withdrew_stays_withdrawn(session: TableSession, table: TextTable) -> None:

@@ -14,7 +14,7 @@ from device.session.withdrawn_tiles import (
 from engine.events import Challenged, PlayMade, TurnCorrected
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from engine.tiles import load_tile_set
-from tests.support.engine_table import new_game, play, written
+from tests.support.engine_table import act_ref, new_game, play, written
 
 
 def read(symbols: str) -> BoardReading:
@@ -83,22 +83,23 @@ def test_withdrawn_play_whose_tiles_are_shown_remains_beside_one_whose_tiles_are
 
 def test_withdrawn_plays_are_kept_apart() -> None:
     challenge = Challenged(1, upheld=True)
-    game = play(new_game(), "8F HORN").push(challenge)
-    plays = add_withdrawn_plays([withdraw("S", "S")], game, [challenge], None)
+    before = play(new_game(), "8F HORN")
+    plays = add_withdrawn_plays([withdraw("S", "S")], before, before.push(challenge), None)
     assert [[tile.tile.letter for tile in tiles] for tiles in plays] == [["S"], list("HORN")]
 
 
 def test_withdrawn_tile_that_is_corrected_after_the_challenge_has_its_new_letter() -> None:
     challenge = Challenged(1, upheld=True)
-    correction = TurnCorrected(0, PlayMade(0, written(new_game(), "8F CORN")))
-    game = play(new_game(), "8F HORN").push(challenge)
-    before = add_withdrawn_plays((), game, [challenge], None)
-    (tiles,) = add_withdrawn_plays(before, game.push(correction), [correction], None)
+    correction = TurnCorrected(act_ref(0), PlayMade(0, written(new_game(), "8F CORN")))
+    before = play(new_game(), "8F HORN")
+    game = before.push(challenge)
+    withdrawn = add_withdrawn_plays((), before, game, None)
+    (tiles,) = add_withdrawn_plays(withdrawn, game, game.push(correction), None)
     assert [tile.tile.letter for tile in tiles] == list("CORN")
 
 
 def test_withdrawn_play_that_is_withdrawn_again_counts_once() -> None:
     challenge = Challenged(1, upheld=True)
-    game = play(new_game(), "8F HORN").push(challenge)
-    before = add_withdrawn_plays((), game, [challenge], None)
-    assert add_withdrawn_plays(before, game, [challenge], None) == before
+    before = play(new_game(), "8F HORN")
+    withdrawn = add_withdrawn_plays((), before, before.push(challenge), None)
+    assert add_withdrawn_plays(withdrawn, before, before.push(challenge), None) == withdrawn

@@ -420,8 +420,8 @@ def test_play_before_the_next_game_is_kept(tmp_path: Path) -> None:
         auto.submit(PlayAgain(new_game().start_event))
         assert auto.session.state.game != game
     with GameStore(path) as store:
-        turns = GameLog(store, game, [event.body for event in store.read_events(game)]).game.turns
-        assert [turn.words[0].word for turn in turns] == ["HORN"]
+        log = GameLog.load(store, game)
+        assert log is not None and [turn.words[0].word for turn in log.game.turns] == ["HORN"]
 
 
 @pytest.mark.parametrize("seat", [None, 0])

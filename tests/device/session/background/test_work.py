@@ -15,7 +15,7 @@ from device.session.commands.turn_corrections import CorrectTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from engine.game import Game
+from engine.ledger import Ledger
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 from tests.support.waiting import PATIENCE_S, until
 
@@ -56,15 +56,15 @@ def test_undone_turn_is_not_learnt_from(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_corrections_of_the_game_are_learnt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    games: list[Game] = []
-    monkeypatch.setattr(ProfileUpdater, "learn_corrections", lambda _self, _source, game: games.append(game))
+    ledgers: list[Ledger] = []
+    monkeypatch.setattr(ProfileUpdater, "learn_corrections", lambda _self, _source, ledger: ledgers.append(ledger))
     monkeypatch.setattr(work, "LEARN_INTERVAL_S", 0.01)
     table, profile = TextTable(), TableProfile(tmp_path / "table.npz")
     with GameStore(":memory:") as store, TableSession(table, table, store, WORDS, profile=profile) as session:
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         play(session, table, HORN)
         session.submit(CorrectTurn(1, at="8F", word="KORN")).result(PATIENCE_S)
-        until(lambda: games and games[-1].turns and games[-1].turns[0].board.symbols()[110] == "K")
+        until(lambda: ledgers and ledgers[-1].game.turns and ledgers[-1].game.turns[0].board.symbols()[110] == "K")
 
 
 def test_camera_is_watched_at_the_pace_of_a_game_while_a_turn_is_being_ended() -> None:

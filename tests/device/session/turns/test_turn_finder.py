@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from device.session.turns.decision import TurnContext
 from device.session.turns.turn_finder import FoundTurn, TurnFinder
+from engine.board import parse_square
 from engine.events import PlayMade, PlayWithdrawn
 from engine.game import Game
 from engine.reading import EMPTY, HIDDEN
-from tests.support.engine_table import new_game, play, seen, written
+from engine.validation import QuestionHistory
+from tests.support.engine_table import as_ledger, new_game, play, seen, written
 
-CONTEXT = TurnContext()
 START = new_game()
 HORN = play(START, "8F HORN")
 HORNS = play(START, "8F HORNS")
@@ -21,8 +20,12 @@ FARM = play(HORN, "H6 FA.M")
 PASTE = play(FARM, "10F PASTE")
 
 
+def make_context(game: Game) -> TurnContext:
+    return TurnContext(as_ledger(game))
+
+
 def add(finder: TurnFinder, game: Game, shown: Game, time: float) -> FoundTurn | None:
-    return finder.add_reading(game, seen(shown.board), CONTEXT, time)
+    return finder.add_reading(seen(shown.board), make_context(game), time)
 
 
 def test_play_that_is_still_is_a_turn() -> None:
@@ -108,7 +111,7 @@ def test_play_that_is_taken_off_during_the_wait_is_no_turn() -> None:
 )
 def test_hand_over_a_part_of_the_play_ends_no_turn(hidden: dict[str, dict[str, float]]) -> None:
     finder = TurnFinder(4.0)
-    finder.add_reading(START, seen(HORN.board, hidden), CONTEXT, 10.0)
+    finder.add_reading(seen(HORN.board, hidden), make_context(START), 10.0)
     assert finder.check(60.0) is None
 
 
@@ -117,7 +120,7 @@ DOUBT = {"G8": {"O": 0.6, "Q": 0.4}}
 
 def test_play_with_a_doubtful_letter_is_a_turn_with_a_question() -> None:
     finder = TurnFinder(4.0)
-    assert finder.add_reading(START, seen(HORN.board, DOUBT), CONTEXT, 10.0) is None
+    assert finder.add_reading(seen(HORN.board, DOUBT), make_context(START), 10.0) is None
     assert finder.check(13.9) is None
     turn = finder.check(14.0)
     assert turn is not None and turn.events == (PlayMade(0, written(START, "8F HORN")),)
@@ -126,10 +129,10 @@ def test_play_with_a_doubtful_letter_is_a_turn_with_a_question() -> None:
 
 def test_doubt_about_the_next_play_does_not_keep_the_first_one_from_being_a_turn() -> None:
     finder = TurnFinder(4.0)
-    finder.add_reading(START, seen(HORN.board, DOUBT), CONTEXT, 10.0)
+    finder.add_reading(seen(HORN.board, DOUBT), make_context(START), 10.0)
     finder.add_motion()
     both = seen(FARM.board, {**DOUBT, "H9": {"R": 0.6, "F": 0.4}, "H7": {"A": 0.6, "I": 0.4}})
-    first = finder.add_reading(START, both, CONTEXT, 13.0)
+    first = finder.add_reading(both, make_context(START), 13.0)
     assert first is not None and first.events == (PlayMade(0, written(START, "8F HORN")),)
 
 
@@ -137,26 +140,29 @@ def test_doubtful_reading_keeps_the_certain_letters_of_the_play() -> None:
     finder = TurnFinder(4.0)
     add(finder, START, HORN, 10.0)
     finder.add_motion()
-    finder.add_reading(START, seen(HORN.board, {"G8": {"A": 0.6, "O": 0.4}}), CONTEXT, 13.0)
+    finder.add_reading(seen(HORN.board, {"G8": {"A": 0.6, "O": 0.4}}), make_context(START), 13.0)
     turn = finder.check(17.0)
     assert turn is not None and turn.events == (PlayMade(0, written(START, "8F HORN")),) and not turn.question
 
 
 def test_letter_that_a_clear_reading_contradicts_is_corrected_with_the_next_play() -> None:
     finder = TurnFinder(4.0)
-    finder.add_reading(START, seen(HORN.board, {"G8": {"A": 0.6, "O": 0.4}}), CONTEXT, 10.0)
+    finder.add_reading(seen(HORN.board, {"G8": {"A": 0.6, "O": 0.4}}), make_context(START), 10.0)
     first = finder.check(14.0)
     assert first is not None
-    context = replace(CONTEXT, reading_history=first.history, question_history=first.decision.question_history)
     game = START.push(*first.events)
-    finder.add_reading(game, seen(FARM.board), context, 20.0)
+    squares = frozenset({parse_square("G8")})
+    context = TurnContext(
+        as_ledger(game), reading_history=first.history, question_history=QuestionHistory(open_squares=squares)
+    )
+    finder.add_reading(seen(FARM.board), context, 20.0)
     second = finder.check(24.0)
     assert second is not None and game.push(*second.events).board == FARM.board
 
 
 def test_recorded_tile_that_is_not_seen_stops_no_later_turn() -> None:
     finder = TurnFinder(4.0)
-    finder.add_reading(FARM, seen(PASTE.board, {"F8": {EMPTY: 1.0}}), CONTEXT, 10.0)
+    finder.add_reading(seen(PASTE.board, {"F8": {EMPTY: 1.0}}), make_context(FARM), 10.0)
     turn = finder.check(14.0)
     assert turn is not None and turn.events == (PlayMade(0, written(FARM, "10F PASTE")),) and "F8" in turn.question
 
@@ -171,7 +177,7 @@ def test_play_that_was_read_one_row_off_is_corrected_with_the_next_play() -> Non
 @pytest.mark.parametrize("doubt", [{"H12": {"E": 1.0}}, {"J8": {EMPTY: 0.6, "S": 0.4}}])
 def test_play_that_may_not_be_complete_is_a_turn_after_the_next_play(doubt: dict[str, dict[str, float]]) -> None:
     finder = TurnFinder(4.0)
-    finder.add_reading(START, seen(HORN.board, doubt), CONTEXT, 10.0)
+    finder.add_reading(seen(HORN.board, doubt), make_context(START), 10.0)
     assert finder.check(60.0) is None
     turn = add(finder, START, FARM, 70.0)
     assert turn is not None and turn.events == (PlayMade(0, written(START, "8F HORN")),)
@@ -217,6 +223,6 @@ def test_blank_without_a_letter_keeps_no_play_from_being_a_turn() -> None:
     finder = TurnFinder(4.0)
     with_blank = play(START, "8F HOrN")
     reading = seen(with_blank.board, {"H8": {"?": 1.0}})
-    finder.add_reading(START, reading, CONTEXT, 10.0)
+    finder.add_reading(reading, make_context(START), 10.0)
     turn = finder.check(14.0)
-    assert turn is not None and turn.is_certain and "blank on H8" in turn.question
+    assert turn is not None and turn.is_certain and not turn.question

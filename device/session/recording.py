@@ -1,0 +1,177 @@
+"""Record what happened in a ledger: a decision about a turn, the questions that it raises, and the answers. Pure.
+
+The live session, the replay of videos and the measurements of the tests record with these functions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from device.session.evidence import TableEvidence
+from device.session.messages import OLD_TILE_KEYS, PASS_KEYS
+from device.session.questions import find_asked_words, make_blank_doubts, make_doubt
+from device.session.turns.decision import Decision
+from engine.errors import NotationError, RulesError
+from engine.events import PlayerTurn, PlayWithdrawn
+from engine.game import Game
+from engine.inference.history import ReadingHistory
+from engine.ledger import (
+    Alternative,
+    Answered,
+    Doubt,
+    Entry,
+    Ledger,
+    Source,
+    find_counting_entries,
+    find_open_entries,
+    make_relative,
+)
+from engine.lexicon import WordList, find_deciding_words
+from engine.reading import BoardReading
+from engine.validation import QuestionHistory, Reason
+from engine.validation.open_questions import find_corrected_entries, find_open_squares
+from engine.validation.void_plays import find_void_turn, judge_alternatives, judge_changed_plays
+
+_WRONG_BOARD_CODES = frozenset(
+    f"asked-{reason}" for reason in (Reason.OTHER_BOARD, Reason.BOARD_CLEARED, Reason.BOARD_ALREADY_FULL)
+)
+"""Codes of the questions about a board that cannot result from a turn of the current game."""
+
+
+def find_missed_press(ledger: Ledger) -> Entry | None:
+    """Return the entry of a press that has recorded nothing, because its question is not answered, or None."""
+    counting = find_counting_entries(ledger)
+    waiting = [entry for entry in find_open_entries(ledger) if entry not in counting]
+    missed = waiting[-1] if waiting else None
+    if missed is None or missed.source is not Source.PRESS or missed.doubt is None:
+        return None
+    return None if missed.doubt.code in _WRONG_BOARD_CODES else missed
+
+
+def make_question_history(ledger: Ledger, evidence: TableEvidence, asked_words: frozenset[str]) -> QuestionHistory:
+    """Return what a ledger says about earlier questions.
+
+    `asked_words` are the unlisted words about which the players were asked in earlier games.
+    """
+    doubts = [entry.doubt for entry in ledger.in_effect if entry.doubt is not None]
+    missed, last = find_missed_press(ledger), ledger.game.last_turn
+    passes = [e.number for e in find_open_entries(ledger) if e.doubt is not None and e.doubt.code in PASS_KEYS]
+    return QuestionHistory(
+        words=asked_words | find_asked_words(ledger),
+        squares=evidence.lost.union(*(doubt.squares for doubt in doubts if doubt.code in OLD_TILE_KEYS)),
+        doubtful_squares=frozenset(evidence.doubtful),
+        has_missed_press=missed is not None,
+        missed_seat=missed.seat if missed is not None else None,
+        unanswered_pass=last.ref.entry if last is not None and last.ref.entry in passes else None,
+        open_squares=find_open_squares(ledger),
+    )
+
+
+def add_evidence(
+    evidence: TableEvidence, game: Game, decision: Decision, reading: BoardReading, history: ReadingHistory
+) -> TableEvidence:
+    """Return the evidence after a reading and the decision about it.
+
+    `game` is the game before the turn, and `history` the combined readings with this one. Raises `RulesError` or
+    `NotationError` for impossible events.
+    """
+    asked = decision.open_question
+    squares = asked.question.squares if asked is not None else ()
+    evidence = replace(evidence, lost=evidence.lost.union(decision.lost_squares))
+    return evidence.add_reading(reading, history, game.push(*decision.events), decision.events, squares)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What a command records: the alternatives of its entry, the first in effect, and why they are in doubt.
+
+    `seat` is the player whose own button or phone was pressed, or None.
+    """
+
+    alternatives: tuple[Alternative, ...]
+    doubt: Doubt | None = None
+    seat: int | None = None
+    source: Source = Source.HAND
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nothing happened, and nothing is asked."""
+        return self.doubt is None and not any(self.alternatives)
+
+
+def make_record(
+    game: Game, decision: Decision, source: Source, seat: int | None, reading: BoardReading | None
+) -> Record:
+    """Return the record of a decision about a turn; `game` is the game before it.
+
+    Raises `RulesError` or `NotationError` for impossible events.
+    """
+    if decision.open_question is None:
+        return Record((make_relative(game, decision.events, seat),), None, seat, source)
+    asked, offers_picture = decision.open_question.split_picture()
+    alternatives: list[Alternative] = [make_relative(game, asked.answers[0], seat)]
+    for events in asked.answers[1:]:
+        try:
+            alternatives.append(make_relative(game, events, seat))
+        except (NotationError, RulesError):  # the players are told when they choose it
+            alternatives.append(events)
+    doubt = make_doubt(game, asked, alternatives, seat, reading, offers_picture=offers_picture)
+    return Record(tuple(alternatives), doubt, seat, source)
+
+
+def add_record(
+    ledger: Ledger, record: Record, words: WordList | None, *, group: int, clocks: tuple[float, ...] | None = None
+) -> tuple[Ledger, int]:
+    """Return the ledger with a record, and the number of its entry (0 if the record is empty).
+
+    `words` is the list that decides about words, or None. If a play does not count, and the players have made the next
+    turn, they have acted on what the table said: then its withdrawal is recorded, too. Raises `RulesError` or
+    `NotationError` for impossible acts.
+    """
+    if record.is_empty:
+        return ledger, 0
+    void = find_void_turn(ledger.game)
+    if void is not None and any(isinstance(s, PlayerTurn) for steps in record.alternatives for s in steps):
+        ledger = ledger.record([((PlayWithdrawn(None, void.ref),),)], group=group)
+    alternatives = judge_alternatives(ledger.game, record.alternatives, words)
+    ledger = ledger.record(
+        [alternatives], group=group, doubt=record.doubt, seat=record.seat, source=record.source, clocks=clocks
+    )
+    return ledger, len(ledger.entries)
+
+
+def close_questions(
+    ledger: Ledger, words: WordList | None, reading: BoardReading | None, *, group: int, source: Source
+) -> Ledger:
+    """Return the ledger with the answers that corrections have given, and with a question about each new blank.
+
+    `words` is the word list in use, and `reading` the last reading of the board; each may be None. `source` is that of
+    the command.
+    """
+    for entry in find_corrected_entries(ledger):
+        if entry.number in ledger.answers:  # the players have chosen this answer at the panel, and may choose another
+            continue
+        ledger = ledger.record([((Answered(entry.number, ledger.find_chosen(entry)),),)], group=group)
+    for alternatives, doubt in make_blank_doubts(ledger, words, reading):
+        ledger = ledger.record([alternatives], group=group, doubt=doubt, source=source)
+    return ledger
+
+
+def answer_question(
+    ledger: Ledger,
+    entry: Entry,
+    chosen: int,
+    words: WordList | None,
+    reading: BoardReading | None,
+    *,
+    is_final: bool = True,
+) -> Ledger:
+    """Return the ledger with an answer of the players to the question of an entry, and what follows from it.
+
+    The arguments are those of `close_questions`. Raises `RulesError` or `NotationError` if it is not possible.
+    """
+    group = entry.group if entry.group == ledger.last_group else ledger.next_group
+    after = ledger.answer(entry.number, chosen, is_final=is_final, group=group)
+    if judged := judge_changed_plays(ledger.game, after.game, find_deciding_words(words)):
+        after = after.record([(judged,)], group=group)
+    return close_questions(after, words, reading, group=group, source=entry.source)
