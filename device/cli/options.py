@@ -148,7 +148,7 @@ def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
         draw=game.first == DRAW,
     )
     try:
-        Game.from_events([started])
+        Game.begin(started)
     except RulesError as error:
         raise UserError(f"--players {','.join(game.players)}: {error}") from None
     lexicon = open_lexicon(game.lexicon, game.tiles, find_cache_folder())

@@ -17,11 +17,13 @@ from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
 from device.session.messages import CommandRefusedError, Question
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
+from device.storage.archive import make_ledger
+from device.storage.game_log import write_ledger
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from device.storage.stored_game import StoredEvent
 from engine.board import SQUARES, Board, Square, column_of, row_of, square_name
-from engine.events import GameStarted, to_json
+from engine.events import GameStarted
 from engine.gcg import Record, build_game, parse_gcg, replay
 from engine.gcg.replay import ReplayedEvent
 from engine.inference.evidence import face_of
@@ -63,7 +65,7 @@ def add_finished_games(store: GameStore) -> None:
     now = time.time()
     for age, record in zip(EVENING_AGES_DAYS, load_demo_games().values(), strict=False):
         then = now - 24 * 3600 * age
-        events = [StoredEvent(n, then, to_json(event)) for n, event in enumerate(build_game(record).events)]
+        events = [StoredEvent(n, then, body) for n, body in enumerate(write_ledger(make_ledger(build_game(record))))]
         store.add_game(then, events, (), imported=False)
 
 

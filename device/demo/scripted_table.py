@@ -18,10 +18,12 @@ from device.session.phases import find_refusal_key
 from device.session.snapshot import Listener, Phase, TableSnapshot
 from device.session.snapshot_builder import build_snapshot
 from device.session.threads import Listeners
+from device.storage.archive import make_ledger
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
-from engine.events import Event, GameStarted, RecordImported
+from engine.events import GameStarted, RecordImported
 from engine.gcg import build_game
+from engine.ledger import Alternative
 from engine.rules import rules_preset
 
 _NAMES = (
@@ -44,7 +46,7 @@ class ScriptedTable:
         self._now = now
         self._listeners = Listeners[TableSnapshot]()
         self._log: GameLog | None = None
-        self._events: Sequence[Event] = ()
+        self._moves: Sequence[Alternative] = ()
         self._turn_began = 0.0
         self._used: list[float] = []
         self._is_paused = False
@@ -83,16 +85,16 @@ class ScriptedTable:
         records = load_demo_games().values()
         fitting = [record for record in records if len(record.players) == len(players) or not players]
         record = self._random.choice(fitting or list(records))
-        events = build_game(record).events
         names = players if fitting else ()
         players = names or self._names[: len(record.players)]
         self._log, _ = GameLog.begin_game(
             self.store, GameStarted(players, rules_preset("tournament"), lexicon="en"), self._log
         )
-        self._events = [event for event in events[1:] if not isinstance(event, RecordImported)]
+        moves = (entry.alternatives[0] for entry in make_ledger(build_game(record)).entries)
+        self._moves = [steps for steps in moves if not isinstance(steps[0], RecordImported)]
         self._used = [0.0] * len(players)
         self._is_paused = is_paused
-        for _ in range(min(skipped, len(self._events) - 1)):
+        for _ in range(min(skipped, len(self._moves) - 1)):
             self._apply_next()
             self._used[self._log.game.to_move] += self._random.uniform(10.0, 60.0)
         self._show()
@@ -100,7 +102,7 @@ class ScriptedTable:
     def play_next(self) -> bool:
         """Play the next event; return False if the game is over."""
         with self._lock:
-            if self._log is None or not self._events:
+            if self._log is None or not self._moves:
                 return False
             if not self._is_paused:
                 self._used[self._log.game.to_move] += self._now() - self._turn_began
@@ -111,8 +113,8 @@ class ScriptedTable:
 
     def _apply_next(self) -> None:
         assert self._log is not None
-        self._log.append_press([self._events[0]])
-        self._events = self._events[1:]
+        steps, *self._moves = self._moves
+        self._log.append(self._log.ledger.record([(steps,)]))
 
     def _show(self) -> None:
         assert self._log is not None

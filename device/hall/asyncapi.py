@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from device.hall.director import KEY_TOPIC, DirectorOrder, HallKey, SignedOrder
-from device.hall.messages import TOPIC_ROOT, OrderAnswer, TableEvent, TableLog, TableState, TableStatus
+from device.hall.messages import SCHEMA_VERSION, TOPIC_ROOT, OrderAnswer, TableEvent, TableLog, TableState, TableStatus
 
 _CHANNELS = {"status": TableStatus, "state": TableState, "events": TableEvent, "log": TableLog, "answer": OrderAnswer}
 _RECEIVED = {"director": SignedOrder, "key": HallKey}
@@ -40,7 +40,7 @@ def build_document() -> dict[str, Any]:
     }
     return {
         "asyncapi": "3.0.0",
-        "info": {"title": "Tilekeeper tables", "version": "1"},
+        "info": {"title": "Tilekeeper tables", "version": str(SCHEMA_VERSION)},
         "defaultContentType": "application/json",
         "channels": channels,
         "operations": operations,

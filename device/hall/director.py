@@ -89,7 +89,7 @@ def make_director_topic(table: str) -> str:
     """Return the topic on which a table receives orders.
 
     >>> make_director_topic("7")
-    'tilekeeper/v1/7/director'
+    'tilekeeper/v2/7/director'
     """
     return f"{TOPIC_ROOT}/{table}/director"
 

@@ -1,4 +1,4 @@
-"""The messages of a table (version 1), and functions that make them from a snapshot or from stored events.
+"""The messages of a table (version 2), and functions that make them from a snapshot or from stored events.
 
 Nothing here depends on the network. No message says whether a word is valid. `docs/hall.md` describes the topics.
 """
@@ -13,7 +13,7 @@ import msgspec
 from device.session.snapshot import TableSnapshot
 from device.storage.store import StoredEvent
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 MAX_REASON_CHARS = 200
 """Largest length of the reason in a table's answer, in characters."""
 TOPIC_ROOT = f"tilekeeper/v{SCHEMA_VERSION}"
@@ -39,8 +39,9 @@ class TableEvent(HallMessage, frozen=True, kw_only=True):
     """An event of a game's log. A receiver must apply each event once, in the order of `number`.
 
     `store` (the id of the table's store), `game` and `number` identify the event. `number` counts the events of the
-    game from 0, and `time` is in seconds since 1970. `event` has the format of `engine.events.to_json`; an undo is an
-    event, too.
+    game from 0, and `time` is in seconds since 1970. Event 0 is the start of the game in the format of
+    `engine.events.to_json`, and the others are the entries of its ledger in the format of
+    `engine.ledger_data.write_entry`; an undo is an entry, too.
     """
 
     store: str
@@ -145,7 +146,7 @@ def make_status_message(table: str, *, online: bool) -> Publication:
     """Return the message with the status of a table.
 
     >>> make_status_message("7", online=False).payload
-    b'{"table":"7","v":1,"online":false}'
+    b'{"table":"7","v":2,"online":false}'
     """
     return Publication(f"{TOPIC_ROOT}/{table}/status", TableStatus(table=table, online=online), retain=True)
 

@@ -20,7 +20,7 @@ from device.storage.game_file import GAME_MEMBER, encode_game
 from device.storage.store import GameStore
 from device.storage.stored_game import EventBody, StoredEvent, StoredGame
 from device.storage.zip_files import generate_zip, name_picture, to_local_time
-from engine.events import GameStarted, PlayerRenamed, QuestionDeferred, RecordImported
+from engine.events import GameStarted, PlayerRenamed, RecordImported
 
 REMOVED = "[removed]"
 MIN_SECRET_LENGTH = 4
@@ -78,32 +78,40 @@ class Pseudonyms:
         return self._pattern.sub(lambda match: self._by_lower_name.get(match[0].lower(), REMOVED), text)
 
     def replace_in_event(self, body: EventBody) -> dict[str, Any]:
-        """Replace the names in an event. Lines of an imported GCG file are removed, because they may contain notes."""
-        changed = dict(body)
-        if body.get("kind") == GameStarted.kind:
-            changed["players"] = [_make_pseudonym(seat) for seat in range(len(body["players"]))]
-        elif body.get("kind") == PlayerRenamed.kind:
-            changed["name"] = _make_pseudonym(body["player"])
-        elif body.get("kind") == RecordImported.kind:
-            changed["lines"] = []
-        elif body.get("kind") == QuestionDeferred.kind:
-            changed["text"] = self._replace_in_message(body["text"])
-            changed["texts"] = [self._replace_in_message(text) for text in body["texts"]]
-        return changed
+        """Replace the names in the data of an event or entry, also in the text of a question.
 
-    def _replace_in_message(self, data: Any) -> Any:
-        """Replace the names in the data of `engine.messages.write_message`, but keep the key and the template."""
-        if not isinstance(data, list):
-            return self.replace_in_text(data)
-        text, key, template, *values = data
-        return [self.replace_in_text(text), key, template, *map(self._replace_in_message, values)]
+        Lines of an imported GCG file are removed, because they may contain notes.
+        """
+        replaced: dict[str, Any] = self._replace_in_data(body)
+        return replaced
+
+    def _replace_in_data(self, data: Any) -> Any:
+        if isinstance(data, list | tuple):
+            return list(map(self._replace_in_data, data))
+        if not isinstance(data, Mapping):
+            return data
+        match data:
+            case {"kind": GameStarted.kind, "players": players}:
+                return {**data, "players": [_make_pseudonym(seat) for seat in range(len(players))]}
+            case {"kind": PlayerRenamed.kind, "player": player}:
+                return {**data, "name": _make_pseudonym(player)}
+            case {"kind": RecordImported.kind}:
+                return {**data, "lines": []}
+            case {"code": _, "values": values}:
+                texts = [self.replace_in_text(one) if isinstance(one, str) else one for one in values]
+                return {key: self._replace_in_data(value) for key, value in {**data, "values": texts}.items()}
+        return {key: self._replace_in_data(value) for key, value in data.items()}
 
 
-def _find_names(body: EventBody) -> list[tuple[int, str]]:
-    """Return the players' names in an event as (seat, name)."""
-    if body.get("kind") == GameStarted.kind:
-        return list(enumerate(body["players"]))
-    return [(body["player"], body["name"])] if body.get("kind") == PlayerRenamed.kind else []
+def _find_names(data: Any) -> Iterator[tuple[int, str]]:
+    """Yield the players' names in an event or entry as (seat, name)."""
+    match data:
+        case {"kind": GameStarted.kind, "players": players}:
+            yield from enumerate(players)
+        case {"kind": PlayerRenamed.kind, "player": player, "name": name}:
+            yield player, name
+        case {"alternatives": alternatives}:
+            yield from (found for steps in alternatives for step in steps for found in _find_names(step))
 
 
 def _make_pseudonym(seat: int) -> str:
@@ -111,7 +119,7 @@ def _make_pseudonym(seat: int) -> str:
 
 
 REPORT_MEMBER, DOCTOR_MEMBER, LOG_MEMBER = "report.json", "doctor.txt", "log.txt"
-FORMAT_NAME, FORMAT_VERSION = "tilekeeper-report", 1
+FORMAT_NAME, FORMAT_VERSION = "tilekeeper-report", 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -16,16 +16,17 @@ from device.catalogue import get_text
 from device.report.contents import DOCTOR_MEMBER, FORMAT_NAME, FORMAT_VERSION, LOG_MEMBER, REPORT_MEMBER, ReportHeader
 from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER, decode_game
-from device.storage.game_log import EventHistory
+from device.storage.game_log import read_ledger
 from device.storage.store import MAX_PICTURE_BYTES
-from device.storage.stored_game import StoredEvent
 from device.storage.zip_files import PICTURE_MEMBER, ZipMembers, open_zip
 from engine.board import square_name
 from engine.descriptions import describe_events
-from engine.events import filter_plays, from_json
+from engine.events import Event, filter_plays
 from engine.game import Game
 from engine.inference.explain import infer_play
+from engine.ledger import Ledger
 from engine.limits import MAX_ARCHIVE_GAME_BYTES
+from engine.plays import Play
 from engine.reading import BOARD_SIZE, BoardReading
 from vision.geometry import Floats, Image, grid_corners
 from vision.recognition.reader import PhotoReader
@@ -50,7 +51,7 @@ class SquareDifference:
 class TurnReplay:
     """Result for one picture: the recorded turn, and the turn that is inferred from its picture now.
 
-    `event` is the number of the picture's event. `recorded` and `inferred` are sentences. `is_same_turn` is True if the
+    `event` is the number of the picture's entry. `recorded` and `inferred` are sentences. `is_same_turn` is True if the
     same plays are inferred. `from_record` are the differences between the recorded board and the new reading.
     `from_reading` are those between the stored reading and the new one (None if no reading is stored). If no board was
     found, `problems` are the reasons.
@@ -76,9 +77,10 @@ def replay_report(file: BinaryIO, reader: PhotoReader) -> tuple[ReportHeader, li
         header = _read_header(members)
         _, events = decode_game(members.read(GAME_MEMBER, MAX_ARCHIVE_GAME_BYTES))
         pictures = members.list_pictures()
-        numbers = sorted({number for number, _ in pictures if number < len(events)})
+        ledger = read_ledger(event.body for event in events)
+        numbers = sorted({number for number, _ in pictures if 0 < number < len(events)})
         return header, [
-            _replay_picture(events, number, "photo" if (number, "photo") in pictures else "board", members, reader)
+            _replay_picture(ledger, number, "photo" if (number, "photo") in pictures else "board", members, reader)
             for number in numbers
         ]
 
@@ -98,10 +100,8 @@ def _read_header(members: ZipMembers) -> ReportHeader:
     return header
 
 
-def _replay_picture(
-    events: Sequence[StoredEvent], number: int, kind: str, members: ZipMembers, reader: PhotoReader
-) -> TurnReplay:
-    before, after = _replay_press(events, number)
+def _replay_picture(ledger: Ledger, number: int, kind: str, members: ZipMembers, reader: PhotoReader) -> TurnReplay:
+    before, after = _find_games(ledger, number)
     recorded = after.events[len(before.events) :]
     text = describe_events(before, after, recorded)
     jpeg = members.read_picture(number, kind, MAX_PICTURE_BYTES)
@@ -119,25 +119,21 @@ def _replay_picture(
         number,
         text,
         best.text,
-        is_same_turn=filter_plays(best.events) == filter_plays(recorded),
+        is_same_turn=_list_plays(best.events) == _list_plays(recorded),
         from_record=tuple(_compare(after.board.symbols(), reading.board)),
         from_reading=None if stored is None else tuple(_compare(stored.symbols, reading.board)),
     )
 
 
-def _replay_press(events: Sequence[StoredEvent], number: int) -> tuple[Game, Game]:
-    """Return the game before and after the press that recorded the event `number`.
+def _list_plays(events: Iterable[Event]) -> list[Play]:
+    return [event.play for event in filter_plays(events)]
 
-    A press is one command of a player. Events of the press after `number` are not applied.
-    """
-    press = events[number].body.get("press", number)
-    history = EventHistory(from_json(events[0].body))
-    before = history.game
-    for event in events[1 : number + 1]:
-        history.apply_event(from_json(event.body))
-        if event.body.get("press", event.number) != press:
-            before = history.game
-    return before, history.game
+
+def _find_games(ledger: Ledger, number: int) -> tuple[Game, Game]:
+    """Return the game before the group of an entry, and the game after the entry, as they were then."""
+    entries = ledger.entries[:number]
+    earlier = tuple(entry for entry in entries if entry.group < entries[-1].group)
+    return Ledger(ledger.setup, earlier).game, Ledger(ledger.setup, entries).game
 
 
 def _find_board_corners(image: Image) -> Floats:

@@ -26,10 +26,9 @@ from device.hall.receiving.standings import match_games
 from device.player_names import is_player_name, normalize_name
 from device.session.snapshot import Phase
 from device.storage.checksums import compute_checksum
-from device.storage.game_log import replay_log
+from device.storage.game_log import read_ledger
 from device.storage.zip_files import generate_zip
 from engine.errors import RulesError
-from engine.events import from_json
 from engine.game import Game
 from engine.gcg import build_record, format_gcg
 from engine.lexicon import load_shipped_lexicon
@@ -203,7 +202,7 @@ class EventPages:
         members: list[tuple[str, bytes]] = []
         for i, game_id in enumerate(games, 1):
             if game_id:
-                game = replay_log(from_json(event.body) for event in self.hall.games.read_events(game_id))
+                game = read_ledger(event.body for event in self.hall.games.read_events(game_id)).game
                 suffix, text = _export_game(game)
                 members.append((f"round-{number}-{i}{suffix}", text.encode()))
         return send_file(generate_zip(members, time.time()), "application/zip", f"round-{number}.zip")

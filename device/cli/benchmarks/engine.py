@@ -88,10 +88,10 @@ def _prepare_scoring(games: list[Game]) -> tuple[int, Callable[[], None]]:
 
 def _prepare_rebuild(game: Game) -> Callable[[], None]:
     """Return a function that builds the first `REBUILT_TURNS` turns of a game from their events."""
-    events = game.events[: REBUILT_TURNS + 1]
+    start, events = type(game).begin(game.start_event), game.events[:REBUILT_TURNS]
 
     def rebuild() -> None:
-        type(game).from_events(events)
+        start.push(*events)
 
     return rebuild
 
@@ -106,9 +106,12 @@ def _prepare_explaining(game: Game) -> Callable[[], None]:
             for turn in game.turns:
                 if turn.play:
                     faces = (EMPTY if tile is None else tile.face for tile in turn.board.squares)
-                    yield games[turn.ledger_index], BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
+                    yield games[turn.ref], BoardReading(tuple(SquareReading(((face, 1.0),)) for face in faces))
 
-    games = [type(game).from_events(game.events[: at + 1]) for at in range(len(game.events))]
+    games, before = {}, type(game).begin(game.start_event)
+    for item in game.items:
+        games[item.ref] = before
+        before = before.push(item.act)
     coming = readings()
 
     def explain_next() -> None:

@@ -31,11 +31,10 @@ def open_received_games(path: Path | str) -> tuple[ReceivedGames, str]:
     Raises `StoreError`.
     """
     try:
-        games = ReceivedGames(path)
+        return ReceivedGames(path), ""
     except StoreDamagedError as error:
         _log.warning("%s", error)
         return _rescue_games(Path(path))
-    return games, games.lost_tail
 
 
 def _rescue_games(path: Path) -> tuple[ReceivedGames, str]:
@@ -55,7 +54,7 @@ def _copy_damaged(path: Path, target: Path) -> HallTotal:
                 return _copy_intact(db, games)
         except (sqlite3.Error, UnicodeDecodeError) as error:
             _log.warning("the recovery of %s ended early: %s", path, error)
-            return HallTotal(0, 0, 0)
+            return HallTotal(0, 0)
 
 
 def _copy_intact(db: sqlite3.Connection, target: ReceivedGames) -> HallTotal:
@@ -74,7 +73,7 @@ def _copy_intact(db: sqlite3.Connection, target: ReceivedGames) -> HallTotal:
     for *row, checksum in read_rows(db, "SELECT name, text, checksum FROM note"):
         if checksum == compute_checksum(*row):
             target.save_note(*row)
-    return HallTotal(0, len(games), results)
+    return HallTotal(len(games), results)
 
 
 def _copy_game(db: sqlite3.Connection, target: ReceivedGames, game: int, seal: str) -> bool:

@@ -18,7 +18,7 @@ from device.session.clock import ClockView
 from device.session.snapshot import Phase, PlayerView, TableSnapshot
 from device.session.snapshot_builder import build_snapshot
 from device.storage.errors import ArchiveError
-from device.storage.game_file import parse_event, replay_checked
+from device.storage.game_file import parse_ledger
 from device.storage.game_log import UNREADABLE_GAME_ERRORS
 from device.storage.stored_game import StoredEvent
 from engine.errors import RulesError
@@ -38,7 +38,7 @@ class PlayedGame:
 def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> PlayedGame:
     """Replay the events of a game after the same checks as for an imported game, because tables are not trusted."""
     try:
-        game = replay_checked([parse_event(event.body) for event in events])
+        game = parse_ledger(event.body for event in events).game
         snapshot = replace(
             build_snapshot(game, None), game=received.id, events=len(events), lexicon=game.start_event.lexicon
         )

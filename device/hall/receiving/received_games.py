@@ -22,14 +22,13 @@ from device.hall.receiving.hall_schema import (
     HALL_SCHEMA,
     EventRow,
     GameRow,
-    count_change,
     find_damages,
-    read_total,
     seal_game,
+    write_total,
 )
 from device.hall.receiving.pairings import Result
-from device.storage.checksums import TailRecord, compute_checksum
-from device.storage.database import MEMORY, Database
+from device.storage.checksums import compute_checksum
+from device.storage.database import Database
 from device.storage.errors import StoreDamagedError, to_store_error
 from device.storage.stored_game import StoredEvent
 from engine.errors import TilekeeperError
@@ -95,13 +94,10 @@ class ReceivedGames:
     def __init__(self, path: Path | str, *, is_owner: bool = True) -> None:
         """Open or create the file. Raises `StoreDamagedError` if anything in the file is damaged.
 
-        If `is_owner` is False, the file is not locked, and changes that are lost are not noticed.
-        `lost_tail` is a message about changes that were written but are lost; it is empty if there are none.
+        If `is_owner` is False, the file is not locked.
         """
-        self.lost_tail = ""
         self._sizes: dict[str, dict[int, int]] = {}
         """The sizes in bytes of the stored games, by table and by id of the game."""
-        self._tail_record = TailRecord(Path(f"{path}.tail") if is_owner and path != MEMORY else None)
         self._database = Database(path, is_owner=is_owner, schema=HALL_SCHEMA)
         try:
             self._check(self._database.connection)
@@ -110,20 +106,15 @@ class ReceivedGames:
             raise
 
     def _check(self, db: sqlite3.Connection) -> None:
-        """Check the file for damage and lost changes. Raises `StoreDamagedError`."""
+        """Check the file for damage. Raises `StoreDamagedError`."""
         path = self._database.path
         try:
             damages = list(find_damages(db))
-            total, recorded = read_total(db), self._tail_record.read()
         except sqlite3.Error as error:
             raise to_store_error(error, path) from error
-        if damages or total is None:
+        if damages:
             _log.warning("%s is damaged: %s", path, "; ".join(damages[:10]))
             raise StoreDamagedError(get_text("store-broken", path, damages[0]))
-        lost = recorded.length - total.changes if recorded else 0
-        if lost > 0:
-            self.lost_tail = get_text("hall-tail-lost", Path(path).name, lost)
-        self._tail_record.write(total.tail)
 
     def close(self) -> None:
         """Close the file."""
@@ -287,14 +278,11 @@ class ReceivedGames:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        total = None
         with self._database.transaction() as db:
             before = db.total_changes
             yield db
             if db.total_changes > before:
-                total = count_change(db)
-        if total:
-            self._tail_record.write(total.tail)
+                write_total(db)
 
 
 def _check_size(table: str, sizes: Mapping[int, int], game: int, size: int) -> None:

@@ -15,9 +15,12 @@ import pytest
 from device.cli import main
 from device.cli.export import export_game
 from device.demo.demo_table import load_demo_games
+from device.storage.archive import make_ledger
+from device.storage.game_log import write_ledger
 from device.storage.store import GameStore
-from engine.events import to_json
+from engine.events import Passed, to_json
 from engine.gcg import build_game, format_gcg
+from tests.support.archives import write_act
 from tests.support.full_disk import file_size_limit
 
 RECORD = load_demo_games()["kitchen-table"]
@@ -31,8 +34,8 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir()
     with GameStore(folder / "games.db") as store:
         game = build_game(RECORD)
-        number = store.begin_game(to_json(game.events[0]))
-        store.append_events(number, [to_json(event) for event in game.events[1:]])
+        start, *entries = write_ledger(make_ledger(game))
+        store.append_events(store.begin_game(start), entries)
     return folder
 
 
@@ -131,11 +134,11 @@ def test_files_are_written_and_read_while_the_table_runs(
     game, folder = tmp_path / "game.gcg", ["--data", str(data)]
     game.write_text(format_gcg(load_demo_games()["three-of-us"]))
     with GameStore(data / "games.db") as store:
-        number = store.begin_game(to_json(build_game(RECORD).events[0]))
+        number = store.begin_game(to_json(build_game(RECORD).start_event))
         assert main(["backup", str(tmp_path / "copy.db"), *folder]) == 0
         assert main(["import", str(game), *folder]) == 0
         assert main(["export", "3", str(tmp_path / "out.gcg"), *folder]) == 0
-        store.append_events(number, [{"v": 1, "kind": "pass", "player": 0}])
+        store.append_events(number, [write_act(Passed(0))])
         assert [game.id for game in store.list_games()] == [3, 2, 1] and store.begin_game({"players": []}) == 4
     assert "2 games are in" in (out := capsys.readouterr().out) and f"{game} is game 3" in out
 

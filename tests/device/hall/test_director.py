@@ -89,7 +89,7 @@ FORGED = {
         "order-unreadable",
     ),
     "another version": (
-        sign_text('{"table":"7","v":2,"store":"a","number":1,"command":{"kind":"start_clock"}}'),
+        sign_text('{"table":"7","v":3,"store":"a","number":1,"command":{"kind":"start_clock"}}'),
         "order-unreadable",
     ),
     "name with markup": (make_order(command=SetTableName("<b>")), "order-unreadable"),

@@ -33,6 +33,7 @@ from device.storage.game_log import GameLog
 from device.storage.store import TABLE_NOTES, GameStore
 from engine.events import GameStarted, Passed
 from tests.device.hall.conftest import MakeBroker
+from tests.support.archives import record_acts
 from tests.support.broker import PASSWORD, USER, Broker, make_certificate
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, play
 from tests.support.waiting import PATIENCE_S, until
@@ -56,11 +57,11 @@ def acknowledge(queue: EventQueue, number: int) -> None:
 def test_queue_continues_after_a_restart(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         log, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
-        log.append_press([Passed(0)])
+        record_acts(log, Passed(None))
         queue = EventQueue(store, "7", "broker")
         assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
         acknowledge(queue, 0)
-        log.undo()
+        log.append(log.ledger.undo())
     with GameStore(tmp_path / "games.db") as store:
         assert numbers(EventQueue(store, "7", "broker").read_batch()) == [(1, 1), (1, 2)]
         assert numbers(EventQueue(store, "7", "other broker").read_batch()) == [(1, 0), (1, 1), (1, 2)]
@@ -87,7 +88,7 @@ def test_queue_goes_on_while_the_disk_is_full(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(store, "save_note", fail)
         queue = EventQueue(store, "7", "broker")
         acknowledge(queue, 0)
-        log.append_press([Passed(0)])
+        record_acts(log, Passed(None))
         assert numbers(queue.read_batch()) == [(1, 1)]
 
 
@@ -115,7 +116,7 @@ def test_queue_goes_back_to_the_game_before_if_the_next_one_is_deleted(tmp_path:
         GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
         acknowledge(queue, 0)
         store.delete_game(2)
-        first.append_press([Passed(0)])
+        record_acts(first, Passed(None))
         assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
         acknowledge(queue, 1)
         assert queue.read_batch() == []
@@ -127,7 +128,7 @@ def test_queue_goes_back_if_a_game_is_deleted_before_it_was_sent(tmp_path: Path)
         GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
         queue = EventQueue(store, "7", "a new broker")
         store.delete_game(2)
-        first.append_press([Passed(0)])
+        record_acts(first, Passed(None))
         assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
 
 
@@ -139,7 +140,7 @@ def test_queue_sends_the_rest_of_a_game_to_which_an_undo_went_back_during_an_out
         GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
         acknowledge(queue, 0)
         store.delete_game(2)
-        first.append_press([Passed(0)])
+        record_acts(first, Passed(None))
         GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), first)
         assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
         acknowledge(queue, 1)
@@ -152,9 +153,9 @@ def test_queue_sends_all_games_of_an_outage_though_the_last_one_that_was_sent_is
         GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
         acknowledge(EventQueue(store, "7", "broker"), 0)
         store.delete_game(2)
-        first.append_press([Passed(0)])
+        record_acts(first, Passed(None))
         second, _ = GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), first)
-        second.append_press([Passed(0)])
+        record_acts(second, Passed(None))
         GameLog.begin_game(store, GameStarted(("Eve", "Finn")), second)
     with GameStore(tmp_path / "games.db") as store:
         queue = EventQueue(store, "7", "broker")
@@ -273,10 +274,10 @@ def test_table_reaches_a_broker_with_its_own_certificate(
 @pytest.mark.parametrize(
     ("name", "home_assistant", "kept"),
     [
-        ("7", True, {"homeassistant/device/tilekeeper_7/config", "tilekeeper/v1/7/status"}),
-        ("8", True, {"homeassistant/device/tilekeeper_8/config", "tilekeeper/v1/8/status"}),
-        ("7", False, {"tilekeeper/v1/7/status"}),
-        ("8", False, {"tilekeeper/v1/8/status"}),
+        ("7", True, {"homeassistant/device/tilekeeper_7/config", "tilekeeper/v2/7/status"}),
+        ("8", True, {"homeassistant/device/tilekeeper_8/config", "tilekeeper/v2/8/status"}),
+        ("7", False, {"tilekeeper/v2/7/status"}),
+        ("8", False, {"tilekeeper/v2/8/status"}),
     ],
 )
 def test_home_assistant_keeps_nothing_of_a_former_name(
@@ -287,7 +288,7 @@ def test_home_assistant_keeps_nothing_of_a_former_name(
     with GameStore(tmp_path / "other.db") as store:
         for settings in (before, after):
             with HallPublisher(playing, store, settings, print):
-                topic = f"tilekeeper/v1/{settings.table}/state"
+                topic = f"tilekeeper/v2/{settings.table}/state"
                 until(lambda topic=topic: topic in read_kept(broker))  # type: ignore[misc]
     assert {topic for topic in read_kept(broker) if not topic.endswith(("end", "/state", "/log"))} == kept
     assert {topic.split("/")[2] for topic in read_kept(broker) if topic.startswith("tilekeeper")} == {name}
@@ -367,7 +368,7 @@ def test_table_stops_while_the_name_of_the_broker_is_looked_up(
 
 def wait_until_delivered(broker: Broker) -> None:
     """Wait for the state, which follows the first acknowledgement; the broker keeps nothing over a restart."""
-    simple("tilekeeper/v1/7/state", port=broker.port, auth={"username": USER, "password": PASSWORD})
+    simple("tilekeeper/v2/7/state", port=broker.port, auth={"username": USER, "password": PASSWORD})
 
 
 def test_games_are_listed_only_after_a_game_was_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -379,7 +380,7 @@ def test_games_are_listed_only_after_a_game_was_added(tmp_path: Path, monkeypatc
         with monkeypatch.context() as patch:
             patch.setattr(store, "list_games", None)
             assert queue.read_batch() == []
-            log.append_press([Passed(0)])
+            record_acts(log, Passed(None))
             assert numbers(queue.read_batch()) == [(1, 1)]
         acknowledge(queue, 1)
         GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), log)

@@ -40,7 +40,7 @@ def test_report_has_texts_events_and_the_chosen_pictures(store: GameStore) -> No
     ]
     assert json.loads(members["report.json"]) | {"made": 0} == {
         "form": "tilekeeper-report",
-        "version": 1,
+        "version": 2,
         "program": "1.0",
         "made": 0,
         "game": 1,

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from device.report.contents import Pseudonyms, remove_secrets
-from engine.events import GameStarted, Passed, PlayerRenamed, QuestionDeferred, RecordImported, from_json, to_json
-from engine.messages import join_messages, key_of, make_message, values_of
+from engine.events import GameStarted, PlayerRenamed, RecordImported, TurnInserted, to_json
+from engine.ledger import Doubt, Entry, Sentence
+from engine.ledger_data import read_entry, write_entry
+from tests.support.archives import write_act
 
 STARTED = to_json(GameStarted(("Anna", "Ben")))
 
@@ -48,22 +50,24 @@ def test_names_are_replaced_in_events_and_nothing_else_is() -> None:
     assert names.replace_in_event(play) == play
 
 
-def test_names_are_replaced_in_the_texts_of_a_deferred_question() -> None:
-    question = make_message("asked-tiles-removed", "The last play of {0} is gone.", "Ben")
-    answer = join_messages(" ", [make_message("taken-back", "{0} took it back.", "Ben"), "Anna disagrees."])
-    names = Pseudonyms([STARTED, to_json(GameStarted(("tiles", "Ben")))])
-    body = names.replace_in_event(to_json(QuestionDeferred(0, question, (answer, "No"), ((Passed(1),), ()), 1)))
-    event = from_json(body)
-    assert isinstance(event, QuestionDeferred)
-    assert (event.text, *event.texts) == (
-        "The last play of Player 2 is gone.",
-        "Player 2 took it back. Player 1 disagrees.",
-        "No",
+def test_names_are_replaced_in_entries_and_in_the_texts_of_questions() -> None:
+    answer = Sentence("taken-back", ("Ben",))
+    doubt = Doubt("asked-tiles-removed", ("The last play of Ben", Sentence("and", ("Anna", "HORN"))), ((0, answer),))
+    entry = Entry(1, 1, ((PlayerRenamed(1, "Zoë"),), (TurnInserted(None, PlayerRenamed(0, "Mia")),)), doubt=doubt)
+    names = Pseudonyms([STARTED, write_entry(entry)])
+    body = names.replace_in_event(write_entry(entry))
+    assert read_entry(1, body) == Entry(
+        1,
+        1,
+        ((PlayerRenamed(1, "Player 2"),), (TurnInserted(None, PlayerRenamed(0, "Player 1")),)),
+        doubt=Doubt(
+            "asked-tiles-removed",
+            ("The last play of Player 2", Sentence("and", ("Player 1", "HORN"))),
+            ((0, Sentence("taken-back", ("Player 2",))),),
+        ),
     )
-    assert (key_of(event.text), values_of(event.text)) == ("asked-tiles-removed", ("Player 2",))
-    assert "Ben" not in str(body) and "Anna" not in str(body)
 
 
 def test_lines_of_an_imported_file_are_removed() -> None:
-    record = to_json(RecordImported((">Anna: AEINRST 8D STAINER +66 66", "#note Anna coughs")))
-    assert Pseudonyms([STARTED]).replace_in_event(record)["lines"] == []
+    record = write_act(RecordImported((">Anna: AEINRST 8D STAINER +66 66", "#note Anna coughs")))
+    assert read_entry(1, Pseudonyms([STARTED]).replace_in_event(record)).alternatives == ((RecordImported(()),),)

@@ -94,8 +94,8 @@ def test_report_of_a_later_version_is_refused(store: GameStore, table: RenderedT
     with zipfile.ZipFile(source) as archive, zipfile.ZipFile(changed, "w") as copy:
         for name in archive.namelist():
             data = archive.read(name)
-            copy.writestr(name, data.replace(b'"version": 1', b'"version": 2') if name == "report.json" else data)
-    with pytest.raises(ArchiveError, match="Update Tilekeeper"):
+            copy.writestr(name, data.replace(b'"version": 2', b'"version": 3') if name == "report.json" else data)
+    with pytest.raises(ArchiveError, match="This report has version 3"):
         replay(changed, table)
 
 

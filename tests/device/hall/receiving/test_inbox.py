@@ -15,8 +15,9 @@ from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, BadMessageError, deco
 from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
-from engine.events import Event, Exchanged, GameStarted, Passed, ScoreCorrected, to_json
+from engine.events import Act, Edit, Exchanged, GameStarted, Passed, Ref, ScoreCorrected, to_json
 from engine.messages import key_of
+from tests.support.archives import write_act, write_acts
 
 EVENT = {"table": "7", "v": 1, "store": "a", "game": 1, "number": 0, "time": 1.0, "event": {}}
 STATE = {
@@ -39,7 +40,7 @@ CLOCK = {"limit": 1500, "used": [1, 2], "running": 0, "paused": False}
 def test_message_of_a_table_is_decoded() -> None:
     one = make_status_message("Table 7", online=True)
     assert decode_message(one.topic, one.payload) == TableStatus(table="Table 7", online=True)
-    decode_message("tilekeeper/v1/7/state", json.dumps({**STATE, "clock": CLOCK, "later": 1}).encode())
+    decode_message("tilekeeper/v2/7/state", json.dumps({**STATE, "clock": CLOCK, "later": 1}).encode())
 
 
 @pytest.mark.parametrize(
@@ -70,18 +71,18 @@ def test_message_of_a_table_is_decoded() -> None:
 )
 def test_impossible_message_is_refused(topic: str, message: object, reason: str) -> None:
     with pytest.raises(BadMessageError, match=reason):
-        decode_message(f"tilekeeper/v1/{topic}", json.dumps(message).encode())
+        decode_message(f"tilekeeper/v2/{topic}", json.dumps(message).encode())
 
 
 def test_table_with_an_invisible_name_of_an_earlier_version_is_shown() -> None:
     players = [{"name": "Anna\ufe0f", "total": 0}, {"name": "\u034f", "total": 0}]
-    decode_message("tilekeeper/v1/7/state", json.dumps({**STATE, "players": players}).encode())
+    decode_message("tilekeeper/v2/7/state", json.dumps({**STATE, "players": players}).encode())
 
 
 @pytest.mark.parametrize("payload", [b"", b"\xff", b"{", b"[" * 200_000, b" " * (MAX_MESSAGE_BYTES + 1)])
 def test_payload_without_a_message_is_refused(payload: bytes) -> None:
     with pytest.raises(BadMessageError):
-        decode_message("tilekeeper/v1/7/log", payload)
+        decode_message("tilekeeper/v2/7/log", payload)
 
 
 @pytest.mark.parametrize("depth", [30, 900, 940, 950])  # near 1000, Python can read but not write it
@@ -89,7 +90,7 @@ def test_event_that_is_nested_too_deeply_is_refused(depth: int) -> None:
     event = '{"a": ' * depth + "1" + "}" * depth
     message = json.dumps({**EVENT, "event": "EVENT"}).replace('"EVENT"', event)
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
-        hall.receive("tilekeeper/v1/7/events", message.encode(), False)
+        hall.receive("tilekeeper/v2/7/events", message.encode(), False)
         assert len(hall.state.problems) == 1 and not hall.state.tables
 
 
@@ -105,19 +106,19 @@ def test_names_of_tables_are_limited() -> None:
 def test_problem_is_noted_once_and_the_events_of_no_game_are_harmless() -> None:
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
         for _ in range(2):
-            hall.receive("tilekeeper/v1/7/status", b"{", False)
-        hall.receive("tilekeeper/v1/7/events", json.dumps(EVENT).encode(), False)
+            hall.receive("tilekeeper/v2/7/status", b"{", False)
+        hall.receive("tilekeeper/v2/7/events", json.dumps(EVENT).encode(), False)
         assert len(hall.state.problems) == 1
         (table,) = hall.state.tables.values()
         assert table.played is not None and table.played.game is None and table.snapshot.players == ()
-        hall.receive("tilekeeper/v1/7/state", json.dumps(STATE).encode(), False)
+        hall.receive("tilekeeper/v2/7/state", json.dumps(STATE).encode(), False)
         assert [player.name for player in hall.state.tables["7"].snapshot.players] == ["Anna", "Ben"]
 
 
 def test_problem_that_is_repeated_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
         for _ in range(5):
-            hall.receive("tilekeeper/v1/7/status", b"{", False)
+            hall.receive("tilekeeper/v2/7/status", b"{", False)
     assert [record.message for record in caplog.records if "7/status" in record.message][1:] == []
 
 
@@ -134,9 +135,9 @@ def test_table_that_begins_games_without_end_is_reported_once_and_shown_live(
                 "event": to_json(GameStarted((f"Anna {game}", "Ben"))),
             }
             log = {"table": "7", "store": "a", "game": game, "events": [{"time": game, "event": started["event"]}]}
-            hall.receive("tilekeeper/v1/7/events", json.dumps(started).encode(), False)
-            hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), True)
-            hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": game}).encode(), False)
+            hall.receive("tilekeeper/v2/7/events", json.dumps(started).encode(), False)
+            hall.receive("tilekeeper/v2/7/log", json.dumps(log).encode(), True)
+            hall.receive("tilekeeper/v2/7/state", json.dumps({**STATE, "game": game}).encode(), False)
         assert len(hall.games.list_games()) == 3
         assert [key_of(problem) for problem in hall.state.problems] == ["hall-table-full"]
         assert [player.name for player in hall.state.tables["7"].snapshot.players] == ["Anna", "Ben"], "the game now"
@@ -147,14 +148,14 @@ def test_game_that_began_after_the_clock_was_put_back_is_the_newest(tmp_path: Pa
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         for game, time, players in ((1, 9000.0, ("Anna", "Ben")), (2, 60.0, ("Cleo", "Dan"))):
             event = {**EVENT, "game": game, "time": time, "event": to_json(GameStarted(players))}
-            hall.receive("tilekeeper/v1/7/events", json.dumps(event).encode(), False)
-            hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": game}).encode(), False)
+            hall.receive("tilekeeper/v2/7/events", json.dumps(event).encode(), False)
+            hall.receive("tilekeeper/v2/7/state", json.dumps({**STATE, "game": game}).encode(), False)
         assert [player.name for player in hall.state.tables["7"].snapshot.players] == ["Cleo", "Dan"]
-        passed = {**EVENT, "game": 2, "time": 70.0, "number": 1, "event": to_json(Passed(0))}
-        hall.receive("tilekeeper/v1/7/events", json.dumps(passed).encode(), False)
+        passed = {**EVENT, "game": 2, "time": 70.0, "number": 1, "event": write_act(Passed(0))}
+        hall.receive("tilekeeper/v2/7/events", json.dumps(passed).encode(), False)
         assert len(hall.state.tables["7"].snapshot.turns) == 1
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": 2}).encode(), True)
+        hall.receive("tilekeeper/v2/7/state", json.dumps({**STATE, "game": 2}).encode(), True)
         assert len(hall.state.tables["7"].snapshot.turns) == 1
 
 
@@ -162,8 +163,8 @@ def send_game(hall: HallReceiver, store: str, game: int, *players: str) -> None:
     """Let the device with this store begin a game at table 7."""
     started = {"time": float(game), "event": to_json(GameStarted(players))}
     log = {"table": "7", "store": store, "game": game, "events": [started]}
-    hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
-    hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, "game": game, "store": store}).encode(), False)
+    hall.receive("tilekeeper/v2/7/log", json.dumps(log).encode(), False)
+    hall.receive("tilekeeper/v2/7/state", json.dumps({**STATE, "game": game, "store": store}).encode(), False)
 
 
 @pytest.mark.parametrize("game", [1, 9])
@@ -171,7 +172,7 @@ def test_device_that_replaces_another_is_shown(game: int) -> None:
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
         send_game(hall, "old", game, "Anna", "Ben")
         lobby = {**STATE, "game": 0, "events": 0, "phase": "lobby", "players": [], "turn_of": None, "store": "new"}
-        hall.receive("tilekeeper/v1/7/state", json.dumps(lobby).encode(), False)
+        hall.receive("tilekeeper/v2/7/state", json.dumps(lobby).encode(), False)
         table = hall.state.tables["7"]
         assert (table.snapshot.players, table.phase, table.is_playing) == ((), "lobby", False)
         send_game(hall, "new", 1, "Cleo", "Dan")
@@ -195,7 +196,7 @@ def test_two_devices_with_the_same_name_are_reported_once() -> None:
 def test_phase_and_players_are_those_of_the_snapshot(state: dict[str, object]) -> None:
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
         send_game(hall, "a", 1, "Anna", "Ben")
-        hall.receive("tilekeeper/v1/7/state", json.dumps({**STATE, **state}).encode(), False)
+        hall.receive("tilekeeper/v2/7/state", json.dumps({**STATE, **state}).encode(), False)
         table = hall.state.tables["7"]
     assert (table.phase, table.players) == (table.snapshot.phase, table.snapshot.players)
 
@@ -210,12 +211,12 @@ def test_tables_above_the_limit_are_reported_once(monkeypatch: pytest.MonkeyPatc
 
 
 def test_game_that_takes_long_to_replay_is_not_replayed() -> None:
-    events: list[Event] = [GameStarted(("Anna", "Ben")), *[Exchanged(i % 2, 1) for i in range(400)]]
-    events += [ScoreCorrected(3, score) for score in range(400)]
-    logged = [{"time": 1.0, "event": to_json(event)} for event in events]
+    acts: list[Act | Edit] = [Exchanged(i % 2, 1) for i in range(400)]
+    acts += [ScoreCorrected(Ref(3, 0), score) for score in range(400)]
+    logged = [{"time": 1.0, "event": body} for body in write_acts(GameStarted(("Anna", "Ben")), *acts)]
     log = {"table": "7", "store": "a", "game": 1, "events": logged}
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
-        hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+        hall.receive("tilekeeper/v2/7/log", json.dumps(log).encode(), False)
         played = hall.state.tables["7"].played
     assert played is not None and played.game is None
 
@@ -223,7 +224,7 @@ def test_game_that_takes_long_to_replay_is_not_replayed() -> None:
 def test_game_with_rules_of_other_types_is_not_shown() -> None:
     started = to_json(GameStarted(("Anna", "Ben"))) | {"rules": {"clock_seconds": "x"}}
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
-        hall.receive("tilekeeper/v1/7/events", json.dumps({**EVENT, "event": started}).encode(), False)
+        hall.receive("tilekeeper/v2/7/events", json.dumps({**EVENT, "event": started}).encode(), False)
         played = hall.state.tables["7"].played
     assert played is not None and played.game is None
 

@@ -14,10 +14,12 @@ from device.hall.receiving.pairings import Pairing, PairingsError, Result, forma
 from device.hall.receiving.receiver import DOUBLE_CLICK_S, HallReceiver
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
-from engine.events import EndReason, GameEnded, GameStarted, Passed, RackRevealed, Undone, to_json
+from engine.events import EndReason, GameEnded, GameStarted, Passed, RackRevealed, to_json
+from engine.ledger import Undone
 from engine.messages import key_of
 from engine.rules import Rules, UnplayedRule
 from tests.support import samples
+from tests.support.archives import write_act, write_acts
 
 
 def test_result_of_a_form_that_is_sent_twice_counts_once(tmp_path: Path) -> None:
@@ -76,8 +78,8 @@ def test_result_of_a_game_that_goes_on_is_gone_after_a_power_cut_at_the_undo(
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         send_ended_game(hall, 1)
         monkeypatch.setattr(hall.games, "save_result", lambda *_: None)
-        undone = {"table": "7", "v": 1, "store": "a", "game": 1, "number": 4, "time": 1.0, "event": to_json(Undone())}
-        hall.receive("tilekeeper/v1/7/events", json.dumps(undone).encode(), False)
+        undone = {"table": "7", "store": "a", "game": 1, "number": 4, "time": 1.0, "event": write_act(Undone(3), 4)}
+        hall.receive("tilekeeper/v2/7/events", json.dumps(undone).encode(), False)
         assert hall.state.results == ()
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         send_ended_game(hall, 2)
@@ -112,12 +114,13 @@ def test_game_that_goes_on_after_its_table_has_a_new_name_counts_in_the_next_eve
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         for table in ("7", "8"):
             send_ended_game(hall, 1, table)
-        for number, event in ((4, Undone()), (5, Passed(0))):
-            message = {"table": "8", "store": "a", "game": 1, "number": number, "time": 20.0, "event": to_json(event)}
-            hall.receive("tilekeeper/v1/8/events", json.dumps(message).encode(), False)
+        for number, act in ((4, Undone(3)), (5, Passed(0))):
+            body = write_act(act, number)
+            message = {"table": "8", "store": "a", "game": 1, "number": number, "time": 20.0, "event": body}
+            hall.receive("tilekeeper/v2/8/events", json.dumps(message).encode(), False)
         hall.begin_event()
-        message |= {"number": 6, "event": to_json(GameEnded(EndReason.AGREED))}
-        hall.receive("tilekeeper/v1/8/events", json.dumps(message).encode(), False)
+        message |= {"number": 6, "event": write_act(GameEnded(EndReason.AGREED), 6)}
+        hall.receive("tilekeeper/v2/8/events", json.dumps(message).encode(), False)
         assert [result.game for result in hall.state.results] == [1]
 
 
@@ -140,7 +143,7 @@ def test_game_of_a_table_that_is_online_stays_when_another_table_sends_it(tmp_pa
         send_ended_game(hall, 1, "7")
         send_ended_game(hall, 1, "8", rack="Q")
         assert [(result.table, result.totals) for result in hall.state.results] == [("7", (-1, 0))]
-        assert hall.state.problems == ("tilekeeper/v1/8/log: the game of another table, 7",)
+        assert hall.state.problems == ("tilekeeper/v2/8/log: the game of another table, 7",)
         send_status(is_online=False)  # the device has got a new name
         send_ended_game(hall, 1, "8", rack="Q")
         assert [result.totals for result in hall.state.results] == [(-10, 0)]
@@ -148,11 +151,11 @@ def test_game_of_a_table_that_is_online_stays_when_another_table_sends_it(tmp_pa
 
 def test_game_that_ended_without_a_turn_has_no_result() -> None:
     """The table deletes such a game without an event when the next one begins."""
-    events = [GameStarted(("Anna", "Ben"), Rules(unplayed=UnplayedRule.NONE)), GameEnded(EndReason.AGREED)]
-    logged = [{"time": 1.0, "event": to_json(event)} for event in events]
+    started = GameStarted(("Anna", "Ben"), Rules(unplayed=UnplayedRule.NONE))
+    logged = [{"time": 1.0, "event": body} for body in write_acts(started, GameEnded(EndReason.AGREED))]
     log = {"table": "7", "store": "a", "game": 1, "events": logged}
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
-        hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+        hall.receive("tilekeeper/v2/7/log", json.dumps(log).encode(), False)
         assert hall.state.results == ()
 
 
@@ -253,7 +256,7 @@ def test_game_that_is_played_in_the_event_counts_though_the_clock_of_its_table_i
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         hall.begin_event()
         log = {"table": "7", "store": "a", "game": 1, "events": [start]}
-        hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+        hall.receive("tilekeeper/v2/7/log", json.dumps(log).encode(), False)
         message = make_state_message("7", samples.MIDGAME, 0.0, 11.0, store="a")
         state = msgspec.structs.replace(message.message, game=1, events=1)
         hall.receive(message.topic, msgspec.json.encode(state), False)
@@ -301,7 +304,7 @@ def test_forgotten_table_that_connects_again_shows_its_game(tmp_path: Path) -> N
             "game": 1,
             "events": [{"time": 10.0, "event": to_json(GameStarted(("Anna", "Ben")))}],
         }
-        hall.receive("tilekeeper/v1/7/log", json.dumps(log).encode(), False)
+        hall.receive("tilekeeper/v2/7/log", json.dumps(log).encode(), False)
         message = make_state_message("7", samples.MIDGAME, 0.0, time.time(), store="a")
         state = msgspec.structs.replace(message.message, game=1, events=1)
         hall.receive(message.topic, msgspec.json.encode(state), False)
@@ -320,7 +323,7 @@ def test_answer_of_the_doctor_does_not_bring_a_forgotten_table_back(tmp_path: Pa
         send_status(hall, is_online=False, is_retained=False)
         hall.forget_table("7")
         answer = OrderAnswer(table="7", number=0, accepted=True)
-        hall.receive("tilekeeper/v1/7/answer", msgspec.json.encode(answer), False)
+        hall.receive("tilekeeper/v2/7/answer", msgspec.json.encode(answer), False)
         assert not hall.state.tables and hall.state.forgotten == {"7"}
 
 
@@ -332,7 +335,7 @@ def test_table_whose_retained_messages_are_deleted_is_forgotten_unless_it_is_onl
         send_ended_game(hall, 1)
         send_status(hall, is_online=is_online, is_retained=False)
         for kind in ("status", "state", "log"):
-            hall.receive(f"tilekeeper/v1/7/{kind}", b"", False)
+            hall.receive(f"tilekeeper/v2/7/{kind}", b"", False)
         assert (list(hall.state.tables), hall.state.problems) == (["7"] if is_online else [], ())
 
 
@@ -341,7 +344,8 @@ def send_ended_game(
 ) -> None:
     """Let a table send a game that has ended, with these letters on Anna's rack."""
     started = 10.0 * game if ended is None else ended - 3
-    events = [GameStarted(("Anna", "Ben")), RackRevealed(1, ()), RackRevealed(0, (rack,)), GameEnded(EndReason.AGREED)]
-    logged = [{"time": started + i, "event": to_json(event)} for i, event in enumerate(events)]
+    acts = RackRevealed(1, ()), RackRevealed(0, (rack,)), GameEnded(EndReason.AGREED)
+    bodies = write_acts(GameStarted(("Anna", "Ben")), *acts)
+    logged = [{"time": started + i, "event": body} for i, body in enumerate(bodies)]
     log = {"table": table, "store": "a", "game": game, "events": logged}
-    hall.receive(f"tilekeeper/v1/{table}/log", json.dumps(log).encode(), False)
+    hall.receive(f"tilekeeper/v2/{table}/log", json.dumps(log).encode(), False)

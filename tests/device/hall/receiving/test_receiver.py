@@ -178,7 +178,7 @@ def test_hall_reports_a_foreign_certificate(make_broker: MakeBroker, tmp_path: P
 
 def test_user_of_a_table_cannot_publish_for_another_table(make_broker: MakeBroker, tmp_path: Path) -> None:
     rights = tmp_path / "acl"
-    rights.write_text("pattern write tilekeeper/v1/%u/#\nuser table\ntopic read tilekeeper/v1/#\n", encoding="utf-8")
+    rights.write_text("pattern write tilekeeper/v2/%u/#\nuser table\ntopic read tilekeeper/v2/#\n", encoding="utf-8")
     rights.chmod(0o600)
     broker = make_broker(f"acl_file {rights}\n")
     with HallReceiver(":memory:", broker.settings()) as hall:
@@ -226,7 +226,7 @@ def test_malformed_payload_is_reported_and_harmless(
     with HallReceiver(":memory:", broker.settings()) as hall:
         until(lambda: hall.state.is_connected)
         for kind in ("status", "state", "events", "log", "answer"):
-            single(f"tilekeeper/v1/8/{kind}", payload, 1, port=broker.port, auth=auth)  # type: ignore[arg-type]
+            single(f"tilekeeper/v2/8/{kind}", payload, 1, port=broker.port, auth=auth)  # type: ignore[arg-type]
         until(lambda: len(hall.state.problems) == 5)
         with GameStore(path, is_owner=False) as store, HallPublisher(playing, store, broker.settings(), print):
             until(lambda: agrees(hall, playing))
@@ -237,9 +237,9 @@ def test_huge_payload_is_reported_and_harmless(playing: TableSession, broker: Br
     with HallReceiver(":memory:", broker.settings()) as hall:
         until(lambda: hall.state.is_connected)
         single(
-            "tilekeeper/v1/8/log", b"[" * 2_000_000, 1, port=broker.port, auth={"username": USER, "password": PASSWORD}
+            "tilekeeper/v2/8/log", b"[" * 2_000_000, 1, port=broker.port, auth={"username": USER, "password": PASSWORD}
         )
         until(lambda: bool(hall.state.problems))
         with GameStore(path, is_owner=False) as store, HallPublisher(playing, store, broker.settings(), print):
             until(lambda: agrees(hall, playing))
-    assert hall.state.problems == ("tilekeeper/v1/8/log: 2000000 bytes",)
+    assert hall.state.problems == ("tilekeeper/v2/8/log: 2000000 bytes",)
