@@ -9,7 +9,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
-from itertools import takewhile
 
 from device.catalogue import get_text
 from device.gcg_export import export_gcg
@@ -21,13 +20,12 @@ from device.session.snapshot import BoardView, TableSnapshot
 from device.session.snapshot_builder import build_snapshot, build_tile_views
 from device.storage.archive import export_zip, find_stored_game, make_file_name
 from device.storage.errors import ArchiveError
-from device.storage.game_log import REDO, UNREADABLE_GAME_ERRORS, EventHistory, GameLog
+from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog, read_ledger
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
-from device.storage.store import EventBody, GameStore, StoredGame
+from device.storage.store import GameStore, StoredGame
 from device.storage.summary_cache import SummaryCache
-from engine.corrections import Ledger
 from engine.errors import TilekeeperError
-from engine.events import PlayerRenamed, Redone, from_json
+from engine.events import PlayerRenamed
 from engine.game import Game
 from engine.rules import UnplayedRule
 from engine.state import Turn
@@ -95,7 +93,7 @@ class Replay:
     line: GameLine
     game: Game
     picture_events: tuple[int | None, ...]
-    """For each turn, the number of the event that has the picture; None if the turn has no picture (any more)."""
+    """For each turn, the number of the entry that has its picture; None if the turn has no picture (any more)."""
     notices: tuple[str, ...] = ()
     """Notices from the import about turns that the rules do not allow."""
 
@@ -210,14 +208,15 @@ class GameArchive:
         if stored.damage and not stored.length:
             raise GameNotFoundError(format_sentence(stored.damage))
         try:
-            bodies = [event.body for event in self.store.read_events(number)]
-            game, turn_events = _replay_events(bodies)
+            ledger = read_ledger(event.body for event in self.store.read_events(number))
+            game = ledger.game
         except UNREADABLE_GAME_ERRORS as error:
             raise GameNotFoundError(format_sentence(get_text("game-unreadable", number, error))) from None
-        # The picture belongs to the last event of a press, which may not be the event that created the turn.
-        presses = [body.get("press", event) for event, body in enumerate(bodies)]
-        pictures = {presses[event]: event for event, kind in self.store.list_pictures(number) if kind == "board"}
-        picture_events = tuple(pictures.get(presses[event]) for event in turn_events)
+        pictured = {entry for entry, kind in self.store.list_pictures(number) if kind == "board"}
+        # A command with several turns has one picture.
+        by_group = {entry.group: entry.number for entry in ledger.entries if entry.number in pictured}
+        groups = {entry.number: entry.group for entry in ledger.entries}
+        picture_events = tuple(by_group.get(groups.get(turn.ref.entry, 0)) for turn in game.turns)
         return Replay(self.make_line(stored), game, picture_events, list_import_notices(self.store, number))
 
     def find_game(self, number: int) -> StoredGame:
@@ -279,8 +278,9 @@ class GameArchive:
             if stored.damage or stored.id == self._get_current_game():
                 continue
             with suppress(*UNREADABLE_GAME_ERRORS):
-                log = GameLog(self.store, stored.id, [event.body for event in self.store.read_events(stored.id)])
-                log.save_press([PlayerRenamed(log.game.players.index(before), after)])
+                if log := GameLog.load(self.store, stored.id):
+                    renamed = PlayerRenamed(log.game.players.index(before), after)
+                    log.append_saved(log.ledger.record([((renamed,),)]))
         self.store.rename_player(before, after)
 
     def read_comment(self, number: int) -> str:
@@ -315,40 +315,6 @@ def _convert_archive_errors(kind: type[TilekeeperError]) -> Iterator[None]:
         yield
     except ArchiveError as error:
         raise kind(format_sentence(str(error))) from None
-
-
-def _replay_events(bodies: Sequence[EventBody]) -> tuple[Game, tuple[int, ...]]:
-    """Replay an event log. Return the game and, for each turn, the number of the event that created the turn.
-
-    A correction of the turn does not change this number, nor does an undo followed by a redo.
-    """
-    history = EventHistory(from_json(bodies[0]))
-    # For each number of events in effect after the first one: the event that created each entry of the ledger. The
-    # last items may belong to undone events; a redo needs them again.
-    creators: list[tuple[int, ...]] = [()]
-    for number, body in enumerate(bodies[1:], 1):
-        event, before = from_json(body), history.game
-        history.apply_event(event)
-        game = history.game
-        if len(game.events) <= len(before.events):
-            continue  # an event was undone
-        count = len(game.events) - 1
-        is_redo = isinstance(event, Redone) or body.get("way") == REDO
-        if is_redo and count < len(creators) and len(creators[count]) == len(game.ledger):
-            continue  # an undone event is in effect again: its entries keep their numbers
-        creators[count:] = [_map_entries_to_events(creators[count - 1], before.ledger, game.ledger, number)]
-    game = history.game
-    return game, tuple(creators[len(game.events) - 1][turn.ledger_index] for turn in game.turns)
-
-
-def _map_entries_to_events(known: tuple[int, ...], before: Ledger, after: Ledger, number: int) -> tuple[int, ...]:
-    """Return, for each entry of the ledger `after`, the number of the event that created the entry.
-
-    The event `number` has changed the ledger `before` to `after`. `known` has the numbers for the entries of `before`.
-    """
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(before, after, strict=False)))
-    added, removed = max(0, len(after) - len(before)), max(0, len(before) - len(after))
-    return (*known[:same], *[number] * added, *known[same + removed :])
 
 
 def to_local_date(time_s: float) -> date:

@@ -9,17 +9,19 @@ import pytest
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore, StoreError
 from engine.events import (
-    Event,
+    Act,
     Exchanged,
     GameEnded,
     GameStarted,
     Passed,
     PlayMade,
     RackRevealed,
+    Ref,
     TurnCorrected,
     TurnInserted,
 )
 from engine.plays import Play
+from tests.support.archives import record_acts
 from tests.support.damaged_store import protect_from_writes
 from web.game_archive import GameArchive
 
@@ -27,19 +29,26 @@ STARTED = GameStarted(("Anna", "Ben"))
 
 
 class Evening:
-    """A game, event by event: `read` ones come with a picture, which is named after the event."""
+    """A game, command by command: `read` ones come with a picture, which is named after the last entry."""
 
     def __init__(self, store: GameStore) -> None:
         self.store = store
         self.log, _ = GameLog.begin_game(store, STARTED)
 
-    def read(self, *events: Event) -> str:
-        self.log.append_press(events, {"board": b"a picture"})
+    def read(self, *acts: Act) -> str:
+        ledger = self.log.ledger.record([((act,),) for act in acts])
+        self.log.append(ledger, {len(ledger.entries): {"board": b"a picture"}})
         return f"{self.log.number}-{self.log.length - 1}"
+
+    def undo(self) -> None:
+        self.log.append(self.log.ledger.undo())
+
+    def redo(self) -> None:
+        self.log.append(self.log.ledger.redo())
 
     def lay(self, at: str, word: str) -> str:
         game = self.log.game
-        return self.read(PlayMade(game.to_move, Play.from_gcg(game.board, at, word, game.tiles)))
+        return self.read(PlayMade(None, Play.from_gcg(game.board, at, word, game.tiles)))
 
     @property
     def pictures(self) -> list[str]:
@@ -55,57 +64,57 @@ def evening() -> Iterator[Evening]:
 
 def test_turn_that_was_entered_by_hand_has_no_picture_and_moves_no_other(evening: Evening) -> None:
     first, second = evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")
-    evening.log.append_press([TurnInserted(1, Passed(1))])
+    record_acts(evening.log, TurnInserted(Ref(2, 0), Passed(None)))
     assert evening.pictures == [first, "", second]
 
 
 def test_picture_of_a_removed_turn_is_not_shown(evening: Evening) -> None:
-    first, _, third = evening.lay("8F", "HORN"), evening.read(Passed(1)), evening.lay("H6", "FA.M")
-    evening.log.append_press([TurnCorrected(1, None)])
+    first, _, third = evening.lay("8F", "HORN"), evening.read(Passed(None)), evening.lay("H6", "FA.M")
+    record_acts(evening.log, TurnCorrected(Ref(2, 0), None))
     assert evening.pictures == [first, third]
-    evening.log.append_press([GameEnded()])
+    record_acts(evening.log, GameEnded())
     assert evening.pictures == [first, third]
 
 
 def test_corrected_turn_keeps_its_picture(evening: Evening) -> None:
     pictures = [evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")]
-    evening.log.append_press([TurnCorrected(1, Exchanged(1, 3))])
+    record_acts(evening.log, TurnCorrected(Ref(2, 0), Exchanged(None, 3)))
     assert evening.pictures == pictures
 
 
 def test_turn_that_came_back_has_its_picture_again(evening: Evening) -> None:
     first, second = evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")
-    evening.log.append_press([TurnCorrected(0, None)])
+    record_acts(evening.log, TurnCorrected(Ref(1, 0), None))
     assert evening.pictures == [second]
-    evening.log.undo()
+    evening.undo()
     assert evening.pictures == [first, second]
-    evening.log.undo()
+    evening.undo()
     assert evening.pictures == [first]
-    evening.log.redo()
+    evening.redo()
     assert evening.pictures == [first, second]
 
 
 def test_turn_that_was_played_again_has_the_new_picture(evening: Evening) -> None:
     first, before = evening.lay("8F", "HORN"), evening.lay("H6", "FA.M")
-    evening.log.undo()
+    evening.undo()
     after = evening.lay("H6", "FA.M")
     assert before != after and evening.pictures == [first, after]
 
 
 def test_answer_and_the_turn_beside_it_show_the_picture_of_their_press(evening: Evening) -> None:
-    first = evening.read(Passed(0), Passed(1))
+    first = evening.read(Passed(None), Passed(None))
     assert evening.pictures == [first, first]
-    evening.log.replace_last_press([Exchanged(0, 2), Passed(1)])
+    record_acts(evening.log, TurnCorrected(Ref(1, 0), Exchanged(None, 2)))
     assert evening.pictures == [first, first]
 
 
 def test_list_names_no_winner_before_racks_are_counted(evening: Evening) -> None:
     evening.lay("8F", "HORN")
-    evening.log.append_press([GameEnded()])
+    record_acts(evening.log, GameEnded())
     archive = GameArchive(evening.store, lambda: 0)
     [line] = archive.make_lines(archive.find_games())
     assert (line.winners, line.ended, line.racks_wanted) == ((), True, (0, 1))
-    evening.log.append_press([RackRevealed(0, ("A",)), RackRevealed(1, ("B",))])
+    record_acts(evening.log, RackRevealed(0, ("A",)), RackRevealed(1, ("B",)))
     [line] = archive.make_lines(archive.find_games())
     assert (line.winners, line.totals, line.racks_wanted) == ((0,), (13, -3), ())
 

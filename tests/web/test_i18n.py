@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ from engine.messages import make_message
 from tests.support import samples
 from tests.support.catalogues import read_texts
 from tests.support.sentences import modules
-from tests.web.conftest import ShownTable, press
+from tests.web.conftest import ShownTable
 from web import create_app
 from web.host_info import HostInfo
 from web.i18n import languages
@@ -128,10 +127,3 @@ def test_stored_message_whose_text_is_gone_is_shown_in_english(monkeypatch: pyte
         languages()["de"].translate(make_message("gone", "{0} swapped a tile", "דנה"))
         == "\u2068דנה\u2069 swapped a tile."
     )
-
-
-def test_refusal_names_the_square_of_a_hebrew_word(table: ShownTable, paired: FlaskClient) -> None:
-    last = replace(samples.MIDGAME.turns[-1], word="גג", at="8G")
-    table.show(replace(samples.MIDGAME, turns=(last,)))
-    table.refusal = "late"
-    assert " \u2068גג\u2069 8G (" in press(paired, "/actions/end-turn", seen="1-1")[1]

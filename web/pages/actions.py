@@ -32,8 +32,7 @@ from engine.plays import parse_word, write_word
 from engine.reading import BLANK, BOARD_SIZE, EMPTY
 from engine.tiles import Tile, TileSet
 from web.command_requests import WEB_COMMANDS, RequestError, decode_form, make_command, make_order_type
-from web.filters import actor
-from web.i18n import isolate, texts
+from web.i18n import texts
 from web.pages.pairing import find_seat
 from web.responses import accept, refuse
 from web.security.pairing import Pairing
@@ -155,7 +154,7 @@ def identify_turn(state: TableSnapshot, number: int) -> str:
     if number == len(state.turns) + 1:
         return str(state.turn_of)
     turn = state.find_turn(number)
-    return "" if turn is None else f"{turn.player} {turn.kind} {turn.at} {turn.word}"
+    return "" if turn is None else f"{turn.ref} {turn.player} {turn.kind} {turn.at} {turn.word}"
 
 
 def _is_about_other_turn(form: Form, state: TableSnapshot) -> bool:
@@ -164,17 +163,9 @@ def _is_about_other_turn(form: Form, state: TableSnapshot) -> bool:
 
 
 def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnapshot) -> str:
-    """Return the reason of a refusal, or what has happened in the game since `seen`."""
-    t, last = texts(), state.last_turn
-    if seen == state.moment:
-        return t.translate(refusal)
-    if seen.game != state.game:
-        return t("wrong.other_game")
-    if last is None:
-        return t("wrong.quicker", what=t("wrong.nothing_new"))
-    deed = isolate(actor(state, last)), t(f"deed.{last.kind}"), isolate(last.word), last.at
-    what = " ".join(filter(None, deed))
-    return t("wrong.quicker", what=f"{what} ({last.score:+}).")
+    """Return the reason of a refusal. A form that was filled in for another game must be opened again."""
+    t = texts()
+    return t.translate(refusal) if seen.game == state.game else t("wrong.other_game")
 
 
 def _read_square(form: Form, state: TableSnapshot) -> FormCommand:
@@ -199,7 +190,7 @@ def _is_unnamed_blank(square: str, state: TableSnapshot) -> bool:
     return tile is not None and tile.blank and tile.letter == BLANK
 
 
-def _read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) -> FormCommand:
+def read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) -> FormCommand:
     """Return the command and its argument `word` in GCG notation, with small letters for blanks.
 
     The page's script sends the word in GCG notation in the field `notation`. Without this field, the word is in the
@@ -270,10 +261,10 @@ def _read_new_game(form: Form, _: TableSnapshot) -> FormCommand:
 _FORM_READERS: Mapping[type[TableCommand], FormReader] = MappingProxyType(
     {
         CorrectSquare: _read_square,
-        CorrectTurn: partial(_read_turn, CorrectTurn),
+        CorrectTurn: partial(read_turn, CorrectTurn),
         EnterBoard: partial(_read_board, EnterBoard),
         EnterPosition: partial(_read_board, EnterPosition),
-        InsertTurn: partial(_read_turn, InsertTurn),
+        InsertTurn: partial(read_turn, InsertTurn),
         StartGame: _read_new_game,
     }
 )

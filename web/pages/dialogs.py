@@ -12,10 +12,11 @@ from pathlib import Path
 from flask import Blueprint, Response, render_template, request
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH
+from device.session.commands.turn_corrections import CorrectTurn, InsertTurn, TurnCommand
 from device.session.messages import CommandRefusedError
 from device.session.new_game import list_choices
 from device.session.rule_choices import NUMBER_CHOICES, list_changed_choices, list_preset_choices
-from device.session.snapshot import Phase, TableSnapshot
+from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.snapshot_builder import build_snapshot
 from device.session.table_session import TableSession
 from device.storage.lexicons import has_default_lexicon
@@ -27,9 +28,10 @@ from engine.game import Game
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import MAX_PLAYERS, PRESETS, STANDARD_RULES, VARIATIONS
 from engine.tiles import Tile, playable_tile_set_names
+from web.command_requests import RequestError, decode_form, make_command, make_order_type
 from web.filters import find_nearest_preset, has_camera_fault, list_rows
 from web.i18n import languages, texts
-from web.pages.actions import identify_turn, split_blanks
+from web.pages.actions import identify_turn, read_turn, split_blanks
 from web.responses import render_dialog, require_pairing
 from web.security.pairing import Pairing
 
@@ -47,7 +49,7 @@ def create_blueprint(
     own_lexicon: Path | None,
     find_new_game: Callable[[int], GameStarted | None],
 ) -> Blueprint:
-    """Return the routes `GET /dialogs/NAME`. NAME is also the name of the template.
+    """Return the routes `GET /dialogs/NAME`, and the previews of corrections. NAME is also the name of the template.
 
     `find_new_game` is described in `HostInfo`.
     """
@@ -60,6 +62,9 @@ def create_blueprint(
     routes.get("/square")(dialogs.square)
     routes.get("/question")(dialogs.question)
     routes.get("/turn")(dialogs.turn)
+    for command in (CorrectTurn, InsertTurn):
+        name = f"preview-{command.name}"
+        routes.post(f"/{command.name}/preview", endpoint=name)(partial(dialogs.preview_turn, command))
     routes.get("/board")(dialogs.board)
     routes.get("/position")(dialogs.position)
     routes.get("/entry")(dialogs.entry)
@@ -126,6 +131,30 @@ class Dialogs:
             due=due,
             shown=identify_turn(state, number),
         )
+
+    def preview_turn(self, command: type[TurnCommand]) -> Response:
+        """Return the lines of the score sheet that the form of a turn would change, and the totals.
+
+        A script gets only these. A browser without script gets a page that sends the form to the table.
+        """
+        before, after, reason = self.session.state, None, ""
+        try:
+            form_command = read_turn(command, request.form, before)
+            order = decode_form(request.form, make_order_type(command), **form_command.arguments)
+            correction = make_command(command, order, self.own_lexicon)
+            assert isinstance(correction, TurnCommand)
+            after = self.session.preview_correction(correction)
+        except RequestError:
+            reason = texts()("wrong.form")
+        except CommandRefusedError as refusal:
+            reason = texts().translate(refusal)
+        changed = () if after is None else _find_changed_turns(before, after)
+        values = {"state": after, "changed": changed, "reason": reason}
+        if request.headers.get("X-Dialog") is None:
+            fields = list(request.form.items(multi=True))
+            return render_dialog("turn-preview", action=command.name, fields=fields, **values)
+        body = render_template("parts/turn-preview.html", t=texts(), **values)
+        return Response(body, headers={"Cache-Control": "no-store"})
 
     def board(self) -> Response:
         """Return the form to enter the whole board after the current turn; the play is inferred from this board."""
@@ -199,7 +228,7 @@ class Dialogs:
             known = ()  # suggested names are optional
         state = self.session.state
         started = self.find_new_game(state.game)
-        shown = state if started is None else build_snapshot(Game.from_events([started]), None)
+        shown = state if started is None else build_snapshot(Game.begin(started), None)
         rules = shown.rules or STANDARD_RULES
         chosen = find_nearest_preset(rules)
         return self.show(
@@ -246,6 +275,16 @@ def draw_tiles(state: TableSnapshot, chance: random.Random | None = None) -> dic
     chance = chance or random.SystemRandom()
     bag = list(Counter(state.tiles.counts).elements()) if state.tile_set else []
     return dict(zip(state.drawing, chance.sample(bag, min(len(bag), len(state.drawing))), strict=False))
+
+
+def _find_changed_turns(before: TableSnapshot, after: TableSnapshot) -> tuple[TurnView, ...]:
+    """Return the lines of the score sheet `after` that differ from the line with the same number in `before`."""
+
+    def describe(turn: TurnView) -> tuple[object, ...]:
+        return turn.player, turn.kind, turn.word, turn.at, turn.score, turn.total, turn.stands
+
+    old = {turn.number: describe(turn) for turn in before.turns}
+    return tuple(turn for turn in after.turns if old.get(turn.number) != describe(turn))
 
 
 def list_letters(state: TableSnapshot) -> tuple[str, ...]:

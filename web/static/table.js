@@ -146,8 +146,7 @@ function showPreset(form) {
 
 function showFields(kind) {
   const chosen = kind.selectedOptions[0].dataset.kind;
-  for (const part of kind.form.querySelectorAll(".only-play")) part.hidden = chosen !== "play";
-  for (const part of kind.form.querySelectorAll(".only-exchange")) part.hidden = chosen !== "exchange";
+  for (const part of kind.form.querySelectorAll("[data-for]")) part.hidden = !part.dataset.for.split(" ").includes(chosen);
 }
 
 // Shows the parts that need scripts instead of the plain ones.

@@ -26,8 +26,9 @@ from device.hall.receiving.hall_updates import (
 from device.hall.receiving.pairings import Result, check_pairings, parse_pairings
 from device.hall.receiving.received_games import ReceivedGame, ReceivedGames
 from device.storage.stored_game import StoredEvent
-from engine.events import Event, GameStarted, PlayMade, to_json
+from engine.events import Event, GameStarted, PlayMade
 from engine.rules import rules_preset
+from tests.support.archives import write_acts
 from tests.support.engine_table import new_game, written
 from web.hall.app import create_hall_app
 from web.hall.feed import HallFeed
@@ -38,9 +39,14 @@ STARTED = GameStarted(("Anna", "Ben"), CLOSED, lexicon="en")
 HORN = PlayMade(0, written(new_game(), "8F HORN"))
 
 
-def received(table: str, events: Sequence[Event], started: float = 100.0) -> tuple[ReceivedGame, list[StoredEvent]]:
-    """Return a received game of a table, with an event in each second."""
-    stored = [StoredEvent(i, started + i, to_json(event)) for i, event in enumerate(events)]
+def received(
+    table: str, events: Sequence[GameStarted | Event], started: float = 100.0
+) -> tuple[ReceivedGame, list[StoredEvent]]:
+    """Return a received game of a table, with an entry in each second."""
+    first, *acts = events
+    assert isinstance(first, GameStarted)
+    bodies = write_acts(first, *(act for act in acts if not isinstance(act, GameStarted)))
+    stored = [StoredEvent(i, started + i, body) for i, body in enumerate(bodies)]
     return ReceivedGame(hash((table, started)) % 1000 + 1, table, 1, started), stored
 
 

@@ -20,7 +20,7 @@ from device.hall.receiving.hall_updates import apply_answer, apply_game, apply_o
 from device.hall.receiving.receiver import HallReceiver, load_state
 from device.settings import HallSettings
 from device.storage.errors import make_full_error
-from engine.events import EndReason, Event, GameEnded, PositionEntered, RackRevealed, ScoreCorrected
+from engine.events import EndReason, Event, GameEnded, PositionEntered, RackRevealed, Ref, ScoreCorrected
 from tests.web.hall.conftest import HORN, STARTED, ShownHall, received, state_of
 
 ENDED = [STARTED, HORN, RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
@@ -153,7 +153,7 @@ def test_result_of_a_round_replaces_that_of_the_table(hall: ShownHall, director:
 
 def test_correction_after_the_end_changes_the_standings(hall: ShownHall, client: FlaskClient) -> None:
     hall.set_pairings("1,Table 2,Anna,Ben")
-    for events, spread in ((ENDED, "+13"), ([*ENDED, ScoreCorrected(0, 50)], "+49")):
+    for events, spread in ((ENDED, "+13"), ([*ENDED, ScoreCorrected(Ref(1, 0), 50)], "+49")):
         hall.state = apply_game(hall.state, *received("Table 2", events))
         hall.look()
         assert spread in client.get("/event/live/state").json["parts"]["standings"]
@@ -434,7 +434,7 @@ def test_pairings_and_results_are_kept() -> None:
     with HallReceiver(":memory:", HallSettings("127.0.0.1", 1)) as hall:
         hall.set_pairings("1,1,Anna,Ben")
         hall.set_delay(60.0)
-        hall.receive("tilekeeper/v1/Table 2/log", make_log(), False)
+        hall.receive("tilekeeper/v2/Table 2/log", make_log(), False)
         assert [result.totals for result in hall.state.results] == [(13, 0)]
         assert load_state(hall.games).results == hall.state.results
         assert load_state(hall.games).pairings == hall.state.pairings

@@ -187,7 +187,7 @@ def test_delay_covers_everything_but_the_director(hall: ShownHall, client: Flask
 def test_refused_messages_are_shown_to_the_director_only(
     hall: ShownHall, client: FlaskClient, director: FlaskClient
 ) -> None:
-    hall.state = apply_problem(hall.state, "tilekeeper/v1/x/log: no JSON <b>")
+    hall.state = apply_problem(hall.state, "tilekeeper/v2/x/log: no JSON <b>")
     hall.look()
     assert "no JSON &lt;b&gt;" in director.get("/").text and "no JSON" not in client.get("/").text
 

@@ -92,17 +92,6 @@ def test_refusal_is_shown_in_one_line(table: ShownTable, paired: FlaskClient) ->
     assert press(paired, "/actions/challenge") == (409, "There is no play to challenge.\n")
 
 
-def test_later_one_of_two_commands_is_answered_with_the_change(table: ShownTable, paired: FlaskClient) -> None:
-    table.show(samples.MIDGAME)
-    table.refusal = "Someone else was faster."
-    answer = paired.post("/actions/end-turn", data={"csrf": token(paired), "seen": "1-3"})
-    assert (
-        answer.text
-        == "Someone else was faster: Anna played PASTE 10D (+25). Check the game, then press the button again.\n"
-    )
-    assert answer.headers["X-Seen"] == "1-4"
-
-
 def test_form_of_another_game_stays_refused(table: ShownTable, paired: FlaskClient) -> None:
     """Pressed again, the form would otherwise end or correct the game that has begun since it was opened."""
     table.show(replace(samples.MIDGAME, game=2))

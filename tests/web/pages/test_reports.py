@@ -79,7 +79,7 @@ def test_report_is_what_was_shown(table: WebTable, admin: FlaskClient) -> None:
     assert link
     with zipfile.ZipFile(io.BytesIO(admin.get(link[1]).data)) as archive:
         assert archive.namelist() == ["report.json", "doctor.txt", "log.txt", "game.json", "pictures/00003-board.jpg"]
-        assert archive.read("game.json").count(b'"kind"') == 4
+        assert archive.read("game.json").count(b'"time"') == 4
 
 
 @pytest.mark.parametrize("query", ["event=1&event=3&photos=yes", "event=1&names=yes&photos=yes"])

@@ -369,7 +369,7 @@ def test_unknown_page_says_where_to_go(client: FlaskClient) -> None:
 
 
 def test_board_of_a_language_written_from_the_right_is_drawn_mirrored(table: ShownTable, client: FlaskClient) -> None:
-    game = Game.from_events([GameStarted(("Dana", "Noam"), tile_set="he")])
+    game = Game.begin(GameStarted(("Dana", "Noam"), tile_set="he"))
     table.show(build_snapshot(game.push(PlayMade(0, Play.from_gcg(game.board, "8G", "שלום", game.tiles))), None))
     html = page(client)
     labels = re.search(r'<g class="labels".*?</g>', html, re.S)
@@ -381,7 +381,7 @@ def test_board_of_a_language_written_from_the_right_is_drawn_mirrored(table: Sho
 
 def test_square_beside_a_word_written_from_the_right_is_isolated(table: ShownTable, client: FlaskClient) -> None:
     """Otherwise browsers draw the 8 of 8G on one side of the word and the G on the other."""
-    game = Game.from_events([GameStarted(("Dana", "Noam"), tile_set="he")])
+    game = Game.begin(GameStarted(("Dana", "Noam"), tile_set="he"))
     table.show(build_snapshot(game.push(PlayMade(0, Play.from_gcg(game.board, "8G", "שלום", game.tiles))), None))
     assert re.search(r"<b>[א-ת]+</b> <bdi class=\"at\">8G</bdi>", page(client))
 
