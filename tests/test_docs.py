@@ -123,4 +123,4 @@ def test_settings_of_the_hall_fit_its_access_rules() -> None:
     text = (ROOT / "docs" / "hall.md").read_text(encoding="utf-8")
     examples = dict(re.findall(r"```(toml|text)\n(.*?)```", text, re.DOTALL))
     hall = tomllib.loads(examples["toml"])["hall"]
-    assert "pattern write tilekeeper/v1/%u/#" in examples["text"] and hall["user"] == hall["table"]
+    assert "pattern write tilekeeper/v2/%u/#" in examples["text"] and hall["user"] == hall["table"]

@@ -9,22 +9,15 @@ from enum import StrEnum
 from functools import partial
 from typing import Any
 
-from device.session.open_question import OpenQuestion
-from engine.events import BlankNamed, Challenged, Exchanged, Passed, PlayMade, PlayWithdrawn
+from engine.events import Challenged, Exchanged, Passed, PlayMade, PlayWithdrawn
+from engine.ledger import Entry
 from engine.lexicon import WordList, is_listed
 from tests.support.disturbed_squares import (
     make_clear_reading,
     make_lifelike_reading,
 )
-from tests.support.recorded_positions import (
-    Picture,
-    RecordedGame,
-    find_words,
-)
-from tests.system.press_model import (
-    PressModel,
-    agrees,
-)
+from tests.support.recorded_positions import RecordedGame, find_words
+from tests.system.pressed_table import BLANK_CODE, PressedTable, agrees, is_about_pass, make_ledger
 
 
 class Topic(StrEnum):
@@ -86,7 +79,7 @@ def measure_clear_games(
 def _read_clear_game(recorded: RecordedGame, words: WordList | None, is_lifelike: bool) -> ClearGames:
     """Press after each play, exchange and pass; what the record does otherwise (challenges) is done by command."""
     counts = ClearGames(1)
-    session = PressModel(recorded.states[0], words)
+    table = PressedTable(make_ledger(recorded.states[0]), words)
     for event, truth in zip(recorded.events, recorded.states[1:], strict=True):
         if isinstance(event, PlayMade | Exchanged | Passed):
             letters = truth.tiles.letters
@@ -95,26 +88,24 @@ def _read_clear_game(recorded: RecordedGame, words: WordList | None, is_lifelike
                 if is_lifelike
                 else make_clear_reading
             )
-            session.press(Picture(read(truth.board)))
+            table = table.press(read(truth.board))
             counts.turns += 1
-            counts.notices += session.has_notice
-            if session.open_question:
-                counts.questions[find_topic(session.open_question)] += 1
-            answer = session.find_true_answer(truth)
-            if answer is not None:
-                session.answer_question(answer)
-            counts.wrong += not agrees(session.game, truth)
-        session.game = truth  # blanks are named, and what was wrong is corrected by hand
+            counts.notices += table.has_notice
+            if table.shown_entry is not None:
+                counts.questions[find_topic(table.shown_entry)] += 1
+            table = table.answer_truly(truth)
+            counts.wrong += not agrees(table.game, truth)
+        table = table.continue_with(truth)
     return counts
 
 
-def find_topic(asked: OpenQuestion) -> Topic:
-    """Return what a question is about, by what its answers record."""
-    if asked.question.is_about_pass:
+def find_topic(entry: Entry) -> Topic:
+    """Return what the question of an entry is about."""
+    if is_about_pass(entry):
         return Topic.PASS
-    events = [event for answer in asked.answers for event in answer]
-    if any(isinstance(event, BlankNamed) for event in events):
+    if entry.doubt is not None and entry.doubt.code == BLANK_CODE:
         return Topic.BLANK
+    events = [step for steps in entry.alternatives for step in steps]
     return Topic.CHALLENGE if any(isinstance(event, Challenged | PlayWithdrawn) for event in events) else Topic.OTHER
 
 

@@ -43,7 +43,7 @@ from tests.support.recorded_positions import (
     load_games,
 )
 from tests.system.clear_games import ClearGames, Topic, measure_clear_games
-from tests.system.press_model import (
+from tests.system.pressed_table import (
     Course,
     Outcome,
     follow_scenario,

@@ -75,9 +75,9 @@ def load_games(folder: Path | None) -> Iterator[Game]:
             game = build_game(record)
         except RulesError:
             continue  # the record contradicts itself
-        turns = [*takewhile(lambda event: isinstance(event, PlayMade | Passed | Exchanged), game.events[1:])]
+        turns = [*takewhile(lambda event: isinstance(event, PlayMade | Passed | Exchanged), game.events)]
         if game.tiles.name == "en" and len(turns) >= MIN_TURNS:
-            yield Game.from_events((game.start_event, *turns))
+            yield Game.begin(game.start_event).push(*turns)
 
 
 def _read_record(path: Path) -> Record:
@@ -102,7 +102,7 @@ class VideoMaker:
         entered = []
         self._write(self._table.photograph().image, 2.0)
         for number, turn in enumerate(game.turns):
-            event = game.events[1 + number]
+            event = game.events[number]
             if isinstance(event, PlayMade):
                 self._write_hands()
                 self._lay(turn.board)

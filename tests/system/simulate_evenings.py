@@ -107,6 +107,7 @@ class Hand:
         end = time.monotonic() + 1.0
         while self._session.state.revision == before and time.monotonic() < end:
             time.sleep(0.005)
+        self._session.ping().result(PATIENCE_S)  # a busy machine may begin to read later than that
         end = time.monotonic() + PATIENCE_S
         while self._session.state.phase is Phase.LOOKING and time.monotonic() < end:
             time.sleep(0.005)
@@ -218,7 +219,7 @@ def play_game(seed: int, folder: Path) -> GameResult:
     result = GameResult(len(names), truth=truth.totals)
     with at_the_table(camera, folder, words) as (session, hand):
         session.submit(StartGame(GameStarted(names, lexicon=words.name))).result(PATIENCE_S)
-        _play(truth.events, camera, session, hand, result, chance)
+        _play(truth, camera, session, hand, result, chance)
         result.totals = tuple(player.total for player in session.state.players)
         result.turns, result.hands, result.stills = len(session.state.turns), camera.hands, camera.stills
         result.right = result.totals == result.truth and session.state.phase is Phase.ENDED
@@ -226,35 +227,35 @@ def play_game(seed: int, folder: Path) -> GameResult:
 
 
 def _play(
-    events: Sequence[Event],
+    truth: Game,
     camera: NightCamera,
     session: TableSession,
     hand: Hand,
     result: GameResult,
     chance: random.Random,
 ) -> None:
-    players = Players(session, hand, result)
+    players, events = Players(session, hand, result), truth.events
     plays = [at for at, event in enumerate(events) if isinstance(event, PlayMade)]
     bump, turn = chance.sample(plays[2:-2], 2)
     forgettable = [
         at for at in plays[2:] if at + 1 in plays and not _challenged(events, at + 1) and at not in (bump, turn)
     ]
     forgotten = chance.choice(forgettable) if forgettable else -1
-    game = Game.from_events(events[:1])
-    for at, event in enumerate(events[1:], 1):
-        game = game.push(event)
+    game = Game.begin(truth.start_event)
+    for at, event in enumerate(events):
+        before, game = game, game.push(event)
         if at == bump:
             camera.move(tilt=chance.uniform(-4, 4), turn=chance.uniform(-6, 6), across=chance.uniform(-0.03, 0.03))
         if at == turn:
             camera.move(turn=180.0)
         match event:
-            case PlayMade(player):
+            case PlayMade():
                 camera.lay(game.board)
                 if at == forgotten:
                     result.forgotten += 1
                     time.sleep(REST_S)
                 else:
-                    players.end_turn(player, game)
+                    players.end_turn(before.find_player(event), game)
             case Challenged(_, upheld):
                 players.challenge()
                 if upheld:
@@ -262,8 +263,8 @@ def _play(
                 players.put_right(game)
             case Exchanged(_, count):
                 session.submit(ExchangeTiles(count)).result(PATIENCE_S)
-            case Passed(player):
-                players.end_turn(player, game)
+            case Passed():
+                players.end_turn(before.find_player(event), game)
             case GameEnded():
                 session.submit(EndGame()).result(PATIENCE_S)
                 _tell_racks(session, events)

@@ -8,6 +8,8 @@ from random import Random
 
 import pytest
 
+from device.session.evidence import TableEvidence
+from device.session.messages import OLD_TILE_KEYS
 from device.session.turns.decision import Decision
 from engine.events import Passed
 from engine.game import Game
@@ -18,7 +20,7 @@ from tests.support.local_data import ROOT
 from tests.support.recorded_positions import RecordedGame, find_words, load_games
 from tests.system.clear_games import Topic, measure_clear_games
 from tests.system.disturb_readings import CLEAR_GAMES, RowResult, Sampler, main, measure_row
-from tests.system.press_model import Outcome, follow_scenario
+from tests.system.pressed_table import Outcome, PressedTable, follow_scenario, make_history, make_ledger
 
 DEMO_GAMES = ROOT / "device" / "data" / "games"
 
@@ -57,7 +59,7 @@ def test_scenarios_differ_for_another_seed(games: list[RecordedGame]) -> None:
 def test_wrong_decision_without_a_question_is_silently_wrong(
     games: list[RecordedGame], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tests.system.press_model.decide", decide_pass)
+    monkeypatch.setattr("device.session.turns.turn_validation.decide", decide_pass)
     result = measure(games, "clear")
     assert result.outcomes == {Outcome.SILENT: 4}
     assert result.wrong_at_end == result.wrong_at_end_unspoken == 4
@@ -65,7 +67,8 @@ def test_wrong_decision_without_a_question_is_silently_wrong(
 
 def test_wrong_decision_with_a_warning_is_a_notice(games: list[RecordedGame], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "tests.system.press_model.decide", lambda game, *_: Decision((Passed(game.to_move),), warning="what?")
+        "device.session.turns.turn_validation.decide",
+        lambda game, *_: Decision((Passed(game.to_move),), warning="what?"),
     )
     result = measure(games, "clear")
     assert result.outcomes == {Outcome.NOTICE: 4}
@@ -97,6 +100,18 @@ def test_unanswered_question_stays_open_until_readings_settle_it(games: list[Rec
 )
 def test_row_is_never_recorded_wrong_without_a_question(games: list[RecordedGame], name: str) -> None:
     assert measure(games, name, answers_truth=False).outcomes[Outcome.SILENT] == 0
+
+
+def test_lost_tile_is_told_once(games: list[RecordedGame]) -> None:
+    for _, scenario in Sampler(games, 1).draw_scenarios(ROWS["old-tile-unseen-5-times"], 4):
+        table = PressedTable(make_ledger(scenario.start), None, TableEvidence(make_history(scenario.start)))
+        told = 0
+        for press in scenario.disturbed:
+            table = table.press(press.picture.reading)
+            doubt = table.shown_entry.doubt if table.shown_entry else None
+            told += table.has_notice or (doubt is not None and doubt.code in OLD_TILE_KEYS)
+            table = table.answer_truly(press.truth)
+        assert told <= 1
 
 
 @pytest.mark.parametrize("name", ROWS)

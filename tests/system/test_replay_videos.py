@@ -17,7 +17,7 @@ TURNS = 5
 @pytest.mark.parametrize("is_live", [False, True])
 def test_game_is_scored_from_a_video_with_hands_and_a_bump(is_live: bool, tmp_path: Path) -> None:
     game = next(load_games(None))
-    beginning = Game.from_events(game.events[: 1 + TURNS])
+    beginning = Game.begin(game.start_event).push(*game.events[:TURNS])
     score = measure_video(beginning, tmp_path / "game.mp4", seed=3, reader=BoardReader(), is_live=is_live)
     assert score == VideoScore(TURNS, TURNS, 0, has_right_totals=True)
 
