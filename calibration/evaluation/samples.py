@@ -70,9 +70,12 @@ def render_samples(games: Sequence[Game], count: int, size: tuple[int, int] = (1
         game = games[number % len(games)]
         plays = [turn for turn in game.turns if turn.play is not None and turn.stands]
         turn = plays[int(rng.integers(len(plays)))]
-        after = Game.from_events(game.events[: turn.ledger_index + 2])
+        acts = [item.act for item in game.items]
+        at = [item.ref for item in game.items].index(turn.ref)
+        before = Game.begin(game.start_event).push(*acts[:at])
+        after = before.push(acts[at])
         faces = tuple(after.board.symbols())
-        truth = TurnTruth(Game.from_events(game.events[: turn.ledger_index + 1]), after.totals)
+        truth = TurnTruth(before, after.totals)
         yield _render_sample(f"rendered-{number}", rng, size, faces, after, truth)
 
 
