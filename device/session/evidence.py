@@ -37,6 +37,7 @@ class TableEvidence:
     - `reading`: the last reading; None before the first one.
     - `to_clear`: the withdrawn plays whose tiles the players must remove.
     - `lost`: the squares of recorded tiles that a picture did not show, as the players were told. They are told once.
+    - `told`: the keys of the problems of pictures that the players were told. They are told once.
     - `look`: the last picture. `board_colours`: the colours of the board, in the format of `TableSnapshot`.
     """
 
@@ -47,6 +48,7 @@ class TableEvidence:
     look: LookView | None = None
     board_colours: tuple[tuple[str, str], ...] = ()
     lost: frozenset[Square] = frozenset()
+    told: frozenset[str] = frozenset()
 
     def add_reading(
         self,
@@ -124,6 +126,7 @@ class _StoredEvidence(msgspec.Struct, omit_defaults=True):
     look: LookView | None = None
     board_colours: tuple[tuple[str, str], ...] = ()
     lost: list[int] = []
+    told: list[str] = []
 
 
 def write_evidence(evidence: TableEvidence, length: int) -> str:
@@ -144,6 +147,7 @@ def write_evidence(evidence: TableEvidence, length: int) -> str:
         evidence.look,
         evidence.board_colours,
         sorted(evidence.lost),
+        sorted(evidence.told),
     )
     return msgspec.json.encode(_round(msgspec.to_builtins(stored, str_keys=True))).decode()
 
@@ -169,6 +173,7 @@ def load_evidence(store: GameStore, game: int, length: int) -> TableEvidence:
         stored.look if stored.look is not None and stored.look.picture.startswith(f"{game}-") else None,
         stored.board_colours,
         frozenset(stored.lost),
+        frozenset(stored.told),
     )
 
 

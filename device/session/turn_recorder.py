@@ -31,7 +31,7 @@ from device.session.used_pictures import UsedPictures, digest_image
 from engine.events import filter_plays
 from engine.ledger import Source
 from engine.messages import join_messages, key_of
-from vision.recognition.problems import FOREIGN_TILES, MIRRORED
+from vision.recognition.problems import EXTRA_TILES, FOREIGN_TILES, MIRRORED, OTHER_SET
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +260,7 @@ class TurnRecorder:
             self.background.advance_reader.mark_used(turn)
             self.background.key_frames.end_turn(controller.game, turn.frame)
         seat = controller.seat if source is Source.PRESS else None
-        asked = turn.decision.open_question
+        problems = self._select_problems(turn)
         controller.record_decision(
             turn.decision,
             source,
@@ -274,11 +274,22 @@ class TurnRecorder:
         self.background.check_tiles_to_clear(turn.reading)
         if turn.is_split:
             controller.show_notice("two-turns")
-        # That the picture is mirrored matters only if it may be the reason for a question.
-        shown_keys = {FOREIGN_TILES, MIRRORED} if asked else {FOREIGN_TILES}
-        shown = [problem for problem in turn.reading.problems if key_of(problem) in shown_keys]
-        controller.notices += tuple(Notice(problem) for problem in shown)
+        controller.notices += tuple(map(Notice, problems))
         self.background.add_turn(turn, controller.ledger)
+
+    def _select_problems(self, turn: TurnCapture) -> list[str]:
+        """Return the problems of the picture to tell the players.
+
+        Those of the tile set are told once for each game. That the picture is mirrored matters only if it may be the
+        reason for a question.
+        """
+        evidence, problems = self.controller.evidence, turn.reading.problems
+        of_set = {key_of(problem) for problem in problems} & {FOREIGN_TILES, OTHER_SET, EXTRA_TILES}
+        self.controller.evidence = replace(evidence, told=evidence.told | of_set)
+        shown_keys = of_set - evidence.told
+        if turn.decision is not None and turn.decision.open_question is not None:
+            shown_keys.add(MIRRORED)
+        return [problem for problem in problems if key_of(problem) in shown_keys]
 
     def _crop_question(self, turn: TurnCapture) -> bytes | None:
         """Return a picture of the squares in question, or None if the question is not about squares."""

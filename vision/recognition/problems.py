@@ -21,6 +21,10 @@ MIN_ORIENTATION_CONFIDENCE: Final = 0.95
 previous orientation."""
 FOREIGN_TILES: Final = "tiles-foreign"
 """Key of the message about tiles whose letters are not in the tile set."""
+OTHER_SET: Final = "tiles-other-set"
+"""Key of the message about another tile set that the letters fit better."""
+EXTRA_TILES: Final = "tiles-extra"
+"""Key of the message about more tiles than the set has."""
 MIRRORED: Final = "board-mirrored"
 """Key of the message about a mirrored picture."""
 _MAX_CUT_SQUARES: Final = 0.25
@@ -81,11 +85,11 @@ def list_square_problems(
     better_set = find_better_set(classified.clear_shapes, frozenset(tiles))
     if better_set:
         text = "The letters on the board fit the tile set {0} better. Check that you have chosen the right tile set."
-        problems.append(make_message("tiles-other-set", text, better_set))
+        problems.append(make_message(OTHER_SET, text, better_set))
     extra = list_extra_tiles(Counter(square.symbol for square in board.squares), frozenset(tiles))
     if extra:
         text = "More tiles seem to be on the board than the set has: {0}. Check these tiles."
-        problems.append(make_message("tiles-extra", text, extra))
+        problems.append(make_message(EXTRA_TILES, text, extra))
     hidden = [square_name(i) for i, square in enumerate(board.squares) if square.symbol == HIDDEN]
     if hidden:
         problems.append(make_message("board-hidden", "These squares are hidden: {0}.", " ".join(hidden)))

@@ -244,12 +244,12 @@ def test_question_about_a_cut_board_has_the_advice_too(session: TableSession, bo
     assert state.question is not None and "take-right" in [notice.key for notice in state.notices]
 
 
-def test_accents_that_the_tile_set_does_not_have_are_said_with_the_turn(
-    session: TableSession, board: TextTable
-) -> None:
+def test_accents_that_the_tile_set_does_not_have_are_told_once(session: TableSession, board: TextTable) -> None:
     board.lay(HORN)
     board.problems = (make_message(FOREIGN_TILES, "{0} tiles have accents", 2),)
     assert FOREIGN_TILES in [notice.key for notice in session.submit(PICTURE).result(PATIENCE_S).notices]
+    board.lay(HORN, FARM)
+    assert FOREIGN_TILES not in [notice.key for notice in session.submit(NEXT_PICTURE).result(PATIENCE_S).notices]
 
 
 @pytest.mark.parametrize("confidence", [0.9, 1.0])
