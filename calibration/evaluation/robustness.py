@@ -21,8 +21,9 @@ from matplotlib.lines import Line2D
 from calibration.evaluation.disturbances import DISTURBANCES, Disturbance
 from calibration.evaluation.samples import Sample
 from engine.inference.explain import infer_play
+from engine.ledger import Source
 from engine.reading import EMPTY
-from engine.validation import Proposal, Source, validate_turn
+from engine.validation import Proposal, validate_turn
 from vision.recognition.reader import PhotoReader, best_guess
 
 
@@ -97,7 +98,7 @@ def assess_sample(reader: PhotoReader, sample: Sample) -> Outcome:
         return Outcome(tiles, letters, all(right))
     explained = infer_play(sample.turn.game_before, reading.board)
     agrees = explained.best.game.totals == sample.turn.totals
-    validated = validate_turn(Proposal(sample.turn.game_before, explained.events, Source.CAMERA, reading.board))
+    validated = validate_turn(Proposal(sample.turn.game_before, explained.events, Source.PRESS, reading.board))
     sure = explained.is_certain and bool(explained.events) and validated.events == explained.events
     return Outcome(tiles, letters, all(right), sure and agrees, not sure, sure and not agrees)
 

@@ -78,7 +78,6 @@ from engine.lexicon import WordList, find_deciding_words
 from engine.reading import BoardReading
 from engine.rules import ChallengeRule
 from engine.tiles import load_tile_set
-from engine.validation import Source as TurnSource
 from engine.validation import validate_turn
 from engine.validation.open_questions import find_provisional_turns
 
@@ -262,7 +261,7 @@ class GameController:
         """
         context = replace(self.turn_context, reading_history=EMPTY_HISTORY, seat=seat)
         with convert_engine_errors():
-            result = validate_turn(context.propose(self.game, tuple(events), TurnSource.HAND))
+            result = validate_turn(context.propose(self.game, tuple(events), Source.HAND))
         asked = make_finding_question(self.game, result.question) if result.question else None
         self.record_decision(Decision(result.events, asked), Source.HAND, seat)
         self.notices += tuple(map(make_finding_notice, result.notices))

@@ -13,11 +13,10 @@ from typing import BinaryIO
 from device.session.messages import make_finding_notice
 from device.storage.archive import import_gcg, import_zip, list_gcg_problems, load_ledger
 from device.storage.store import GameStore
-from engine.ledger import Ledger, Note
+from engine.ledger import Ledger, Note, Source
 from engine.limits import MAX_GCG_BYTES
 from engine.messages import read_message, write_message
 from engine.validation import Proposal, validate_turn
-from engine.validation import Source as TurnSource
 
 NOTE_NAME = "import"
 """Name of a game's note (`GameStore.save_note`) that contains the notices of the game's import."""
@@ -59,7 +58,7 @@ def _list_findings(ledger: Ledger) -> tuple[str, ...]:
     before = Ledger(ledger.setup)
     for entry in ledger.in_effect:
         steps = tuple(step for step in ledger.get_steps(entry) if not isinstance(step, Note))
-        result = validate_turn(Proposal(replace(before.game, entry=entry.number), steps, TurnSource.IMPORT))
+        result = validate_turn(Proposal(replace(before.game, entry=entry.number), steps, Source.IMPORT))
         found += (make_finding_notice(finding).text for finding in result.notices)
         before = before.add(replace(entry, alternatives=(steps,), chosen=0))
     return tuple(found)

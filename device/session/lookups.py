@@ -13,10 +13,10 @@ from engine.blanks import find_blank_letters
 from engine.board import parse_square
 from engine.events import PlayMade
 from engine.game import Game
-from engine.ledger import Note
+from engine.ledger import Note, Source
 from engine.lexicon import WordList, can_decide_challenge, find_deciding_words, is_listed
 from engine.plays import Play
-from engine.validation import Proposal, Source, validate_turn
+from engine.validation import Proposal, validate_turn
 from engine.validation.void_plays import judge_alternatives
 
 

@@ -5,6 +5,7 @@ recorded. The checks do not run when stored events are replayed, so older games 
 
 >>> from engine.events import PlayMade
 >>> from engine.game import Game
+>>> from engine.ledger import Source
 >>> from engine.plays import Play
 >>> game = Game.start(("Anna", "Ben"))
 >>> play = PlayMade(0, Play.from_gcg(game.board, "8A", "HORN", game.tiles))
@@ -20,7 +21,6 @@ from engine.validation.findings import (
     Proposal,
     QuestionHistory,
     Reason,
-    Source,
     ValidationResult,
 )
 from engine.validation.validate import validate_turn
@@ -33,7 +33,6 @@ __all__ = [
     "Proposal",
     "QuestionHistory",
     "Reason",
-    "Source",
     "ValidationResult",
     "validate_turn",
 ]

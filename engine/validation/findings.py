@@ -11,6 +11,7 @@ from engine.events import Event, PlayMade, filter_plays
 from engine.game import Game
 from engine.inference.evidence import tile_confidence
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
+from engine.ledger import Source
 from engine.lexicon import WordList
 from engine.plays import Play
 from engine.reading import BoardReading, SquareReading
@@ -23,14 +24,6 @@ def find_doubtful_squares(play: Play, reading: BoardReading) -> tuple[Square, ..
     """Return the squares of a play whose tile has a confidence below `MIN_LETTER_CONFIDENCE` in the reading."""
     squares = reading.squares
     return tuple(s for s, tile in play.tiles if tile_confidence(squares[s], tile) < MIN_LETTER_CONFIDENCE)
-
-
-class Source(StrEnum):
-    """The source of a turn: the camera, a player or an imported file."""
-
-    CAMERA = "camera"
-    HAND = "hand"  # entered by a player on the page, or by a program
-    IMPORT = "import"  # an import has no questions, only notices
 
 
 class Reason(StrEnum):

@@ -23,6 +23,7 @@ from engine.events import (
     PositionEntered,
 )
 from engine.game import Game
+from engine.ledger import Source
 from engine.lexicon import WordList
 from engine.plays import Play
 from engine.position import find_loose_squares
@@ -38,7 +39,7 @@ from engine.validation.alternative_plays import (
     iterate_longer_plays,
     list_other_orders,
 )
-from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, Source, find_doubtful_squares
+from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason, find_doubtful_squares
 
 MIN_MARKED_BLANK_PROBABILITY = 0.01
 """Probability that a tile read as a letter is a blank; if it is higher, the letter may be written on a blank.
@@ -98,7 +99,7 @@ def check_rack(proposal: Proposal) -> Iterator[Finding]:
             values = (game.players[player], str(rack_count), str(play_count))
             orders = (proposal.events, *list_other_orders(proposal.game, proposal.events))
             possible = (LOOK_AGAIN, *map(Option, orders))
-            options = possible if proposal.source is Source.CAMERA else ()
+            options = possible if proposal.source in (Source.PRESS, Source.AUTOMATIC) else ()
             yield Finding(Reason.RACK_TOO_SMALL, values, options, event.play.squares, needs_picture=True)
 
 

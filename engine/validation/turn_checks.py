@@ -19,11 +19,12 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.inference.alignment import align_reading
+from engine.ledger import Source
 from engine.plays import Play
 from engine.scoring import Status
 from engine.state import TurnKind
 from engine.validation.alternative_plays import MAX_ALTERNATIVES, SwapEvent, find_unlisted_words, list_other_orders
-from engine.validation.findings import LOOK_AGAIN, PRESSED_BY_MISTAKE, Finding, Option, Proposal, Reason, Source
+from engine.validation.findings import LOOK_AGAIN, PRESSED_BY_MISTAKE, Finding, Option, Proposal, Reason
 
 
 def check_order(proposal: Proposal) -> Iterator[Finding]:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from engine.ledger import Source
 from engine.validation import board_checks, earlier_plays, old_tile_checks, play_checks, turn_checks
-from engine.validation.findings import Finding, Proposal, Source, ValidationResult
+from engine.validation.findings import Finding, Proposal, ValidationResult
 
 Check = Callable[[Proposal], Iterator[Finding]]
 
@@ -58,7 +59,12 @@ _IMPORT_CHECKS: tuple[Check, ...] = (
 )
 
 CHECKS: Mapping[Source, tuple[Check, ...]] = MappingProxyType(
-    {Source.CAMERA: _CAMERA_CHECKS, Source.HAND: _HAND_CHECKS, Source.IMPORT: _IMPORT_CHECKS}
+    {
+        Source.PRESS: _CAMERA_CHECKS,
+        Source.AUTOMATIC: _CAMERA_CHECKS,
+        Source.HAND: _HAND_CHECKS,
+        Source.IMPORT: _IMPORT_CHECKS,  # an import has no questions, only notices
+    }
 )
 """The checks for each source of a turn, the most urgent check first."""
 

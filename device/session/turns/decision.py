@@ -15,10 +15,10 @@ from engine.board import Square
 from engine.events import Event
 from engine.game import Game
 from engine.inference.history import EMPTY_HISTORY, ReadingHistory
-from engine.ledger import Ledger
+from engine.ledger import Ledger, Source
 from engine.lexicon import WordList
 from engine.reading import BoardReading
-from engine.validation import Proposal, QuestionHistory, Source
+from engine.validation import Proposal, QuestionHistory
 
 
 @dataclass(frozen=True, slots=True)

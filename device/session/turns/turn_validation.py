@@ -16,9 +16,9 @@ from engine.descriptions import describe_events
 from engine.events import Event
 from engine.game import Game
 from engine.inference.explain import Inference, infer_play
-from engine.ledger import Ledger
+from engine.ledger import Ledger, Source
 from engine.reading import BoardReading
-from engine.validation import Finding, Reason, Source, validate_turn
+from engine.validation import Finding, Reason, validate_turn
 from engine.validation.open_questions import find_open_squares
 from engine.validation.settlement import settle_questions
 
@@ -71,7 +71,7 @@ def validate_decision(game: Game, inferred: Decision, reading: BoardReading, con
     The validation may change events and add notices or a question. If the inference also has a question, the more
     urgent of the two questions is asked.
     """
-    result = validate_turn(context.propose(game, inferred.events, Source.CAMERA, reading))
+    result = validate_turn(context.propose(game, inferred.events, Source.PRESS, reading))
     notices = tuple(map(make_finding_notice, result.notices))
     decision = replace(inferred, events=result.events, notices=notices)
     asked = inferred.open_question

@@ -11,9 +11,10 @@ from engine.board import Board, parse_square
 from engine.events import Challenged, Event, GameEnded, Passed, PlayMade, PositionEntered, SquareCorrected, filter_plays
 from engine.game import Game
 from engine.inference.explain import infer_play
+from engine.ledger import Source
 from engine.reading import BoardReading, SquareReading
 from engine.rules import STANDARD_RULES
-from engine.validation import LOOK_AGAIN, Finding, Option, Proposal, QuestionHistory, Reason, Source
+from engine.validation import LOOK_AGAIN, Finding, Option, Proposal, QuestionHistory, Reason
 from engine.validation.board_checks import (
     MAX_PLAYS,
     check_board_identity,
@@ -35,7 +36,7 @@ Check = Callable[[Proposal], Iterator[Finding]]
 def propose(game: Game, reading: BoardReading, *events: Event) -> Proposal:
     """Return the proposal of a picture: the inferred events, or a pass."""
     found = events or infer_play(game, reading).events or (Passed(game.to_move),)
-    return Proposal(game, found, Source.CAMERA, reading)
+    return Proposal(game, found, Source.PRESS, reading)
 
 
 def find(check: Check, proposal: Proposal) -> Finding | None:
@@ -53,9 +54,9 @@ def test_cleared_board_offers_the_end_of_the_game() -> None:
 
 def test_board_that_is_cleared_after_the_game_is_not_asked_about() -> None:
     game = play(new_game(), *OPENING).push(GameEnded())
-    assert find(check_cleared_board, Proposal(game, (), Source.CAMERA, seen(Board()))) is None
+    assert find(check_cleared_board, Proposal(game, (), Source.PRESS, seen(Board()))) is None
     other = play(new_game(), "8F QUIZ", "H7 E.E", "10H TOE").board
-    assert find(check_board_identity, Proposal(game, (), Source.CAMERA, seen(other))) is None
+    assert find(check_board_identity, Proposal(game, (), Source.PRESS, seen(other))) is None
 
 
 def test_board_of_few_tiles_is_cleared_if_all_are_missing() -> None:
@@ -199,7 +200,7 @@ def test_more_plays_than_players_forget_are_asked_about_with_all_their_tiles() -
 def test_tiles_that_must_be_taken_back_are_explained() -> None:
     game = play(new_game(), *OPENING)
     challenged = game.push(Challenged(game.to_move, upheld=True))
-    assert find(check_unexplained_tiles, Proposal(challenged, (), Source.CAMERA, seen(game.board))) is None
+    assert find(check_unexplained_tiles, Proposal(challenged, (), Source.PRESS, seen(game.board))) is None
 
 
 @pytest.mark.parametrize(
@@ -261,7 +262,7 @@ def test_pass_is_recorded_beside_a_missing_tile_that_was_asked_about() -> None:
     game = play(new_game(), *OPENING)
     reading = seen(game.board, {"F8": {".": 0.9, "H": 0.1}})
     asked = QuestionHistory(squares=frozenset({parse_square("F8")}))
-    assert find(check_pass, Proposal(game, (Passed(0),), Source.CAMERA, reading, question_history=asked)) is None
+    assert find(check_pass, Proposal(game, (Passed(0),), Source.PRESS, reading, question_history=asked)) is None
 
 
 def test_reading_of_a_known_square_follows_the_record() -> None:

@@ -10,8 +10,9 @@ from engine.board import parse_square
 from engine.events import Passed, PlayMade, SquareCorrected
 from engine.game import Game
 from engine.inference.history import ReadingHistory
+from engine.ledger import Source
 from engine.tiles import Tile
-from engine.validation import Option, Proposal, QuestionHistory, Reason, Source
+from engine.validation import Option, Proposal, QuestionHistory, Reason
 from engine.validation.earlier_plays import check_earlier_play, check_hidden_tile, check_lengthened_play
 from engine.validation.open_questions import find_provisional_turns
 from tests.support.engine_table import act_ref, ask, new_game, new_ledger, play, record_one_of, seen, written
@@ -22,7 +23,7 @@ WORDS = frozenset({"HORN", "FARM", "PASTE", "JOHN", "JOT", "SHORN", "OHM"})
 def test_end_tile_belongs_to_the_play_before_if_that_completes_its_word() -> None:
     game = play(new_game(), "8G OHN")
     event = PlayMade(1, written(game, "F8 JOT"))
-    found = next(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), words=WORDS)))
+    found = next(check_earlier_play(Proposal(game, (event,), Source.PRESS, seen(game.board), words=WORDS)))
     assert found.reason is Reason.TILE_OF_EARLIER_PLAY and found.values == ("F8", "Anna")
     assert found.options[0].events[:1] == add("F8 J") and found.options[1] == Option((event,))
 
@@ -31,26 +32,26 @@ def test_end_tile_is_asked_about_if_the_picture_before_did_not_exclude_it() -> N
     game = play(new_game(), "8G OHM")
     event = PlayMade(1, written(game, "F8 JOT"))
     faint = ReadingHistory(faint_tiles={parse_square("F8"): 0.01})
-    found = next(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), faint, WORDS)))
+    found = next(check_earlier_play(Proposal(game, (event,), Source.PRESS, seen(game.board), faint, WORDS)))
     assert found.options[0] == Option((event,))
 
 
 def test_end_tile_of_a_new_play_is_no_question_without_evidence() -> None:
     game = play(new_game(), "8G HORN")
     event = PlayMade(1, written(game, "F8 SOT"))
-    assert not list(check_earlier_play(Proposal(game, (event,), Source.CAMERA, seen(game.board), words=WORDS)))
+    assert not list(check_earlier_play(Proposal(game, (event,), Source.PRESS, seen(game.board), words=WORDS)))
 
 
 def test_faint_end_tile_belongs_to_the_play_before_if_the_longer_word_is_listed() -> None:
     game = play(new_game(), "8G HORN")
     event = PlayMade(1, written(game, "F8 SOT"))
     faint = ReadingHistory(faint_tiles={parse_square("F8"): 0.01})
-    proposal = Proposal(game, (event,), Source.CAMERA, seen(game.board), faint, WORDS)
+    proposal = Proposal(game, (event,), Source.PRESS, seen(game.board), faint, WORDS)
     assert next(check_earlier_play(proposal)).options[1] == Option((event,))
 
 
 def propose(game: Game, event: PlayMade, seat: int | None = None) -> Proposal:
-    return Proposal(game, (event,), Source.CAMERA, seen(game.board), words=WORDS, seat=seat)
+    return Proposal(game, (event,), Source.PRESS, seen(game.board), words=WORDS, seat=seat)
 
 
 def add(*tiles: str) -> tuple[SquareCorrected, ...]:

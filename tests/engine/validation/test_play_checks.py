@@ -10,9 +10,10 @@ import pytest
 from engine.board import parse_square
 from engine.events import Exchanged, Passed, PlayMade, PositionEntered, TurnCorrected
 from engine.game import Game
+from engine.ledger import Source
 from engine.rules import STANDARD_RULES
 from engine.tiles import Tile
-from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, Source, validate_turn
+from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason, validate_turn
 from engine.validation.alternative_plays import list_other_orders
 from engine.validation.play_checks import (
     check_closed_letters,
@@ -37,7 +38,7 @@ def propose(
     game = game or new_game()
     event = PlayMade(game.to_move, written(game, notation))
     reading = seen(event.play.apply_to(game.board), doubts)
-    return Proposal(game, (event,), Source.CAMERA, reading, words=WORDS)
+    return Proposal(game, (event,), Source.PRESS, reading, words=WORDS)
 
 
 def enter(game: Game, notation: str) -> Proposal:
@@ -102,7 +103,7 @@ def test_two_plays_of_which_one_is_too_long_for_its_player_are_offered_the_other
     game = play(new_game(), "8F HORN")
     game = replace(game, state=replace(game.state, bag_count=0, rack_counts=(3, 2)))
     plays = PlayMade(1, written(game, "H6 FA.M")), PlayMade(0, written(game, "I7 S.A"))
-    found = next(check_rack(Proposal(game, plays, Source.CAMERA)))
+    found = next(check_rack(Proposal(game, plays, Source.PRESS)))
     swapped = PlayMade(1, plays[1].play), PlayMade(0, plays[0].play)
     assert [option.events for option in found.options] == [(), plays, swapped]
 

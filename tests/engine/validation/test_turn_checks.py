@@ -21,10 +21,11 @@ from engine.events import (
 )
 from engine.game import Game
 from engine.inference.history import ReadingHistory
+from engine.ledger import Source
 from engine.rules import Rules
 from engine.scoring import Status
 from engine.tiles import Tile
-from engine.validation import LOOK_AGAIN, PRESSED_BY_MISTAKE, Finding, Option, Proposal, QuestionHistory, Reason, Source
+from engine.validation import LOOK_AGAIN, PRESSED_BY_MISTAKE, Finding, Option, Proposal, QuestionHistory, Reason
 from engine.validation.turn_checks import (
     check_early_tiles,
     check_missed_press,
@@ -43,14 +44,14 @@ def propose(notation: str) -> Proposal:
     """Return the proposal of a first play that a camera has read."""
     game = new_game()
     event = PlayMade(0, written(game, notation))
-    return Proposal(game, (event,), Source.CAMERA, seen(event.play.apply_to(game.board)))
+    return Proposal(game, (event,), Source.PRESS, seen(event.play.apply_to(game.board)))
 
 
 def list_options(
     game: Game, events: tuple[Event, ...], seat: int, words: frozenset[str] | None = None
 ) -> list[list[tuple[str, int]]]:
     """Return the turns that the question offers, each as its word or kind and its player."""
-    found = next(check_seat(Proposal(game, events, Source.CAMERA, words=words, seat=seat)))
+    found = next(check_seat(Proposal(game, events, Source.PRESS, words=words, seat=seat)))
     turns = [game.push(*option.events).turns[len(game.turns) :] for option in found.options if option.events]
     return [[(turn.word or str(turn.kind), turn.player) for turn in option] for option in turns]
 
@@ -69,7 +70,7 @@ def test_press_from_another_seat_is_asked_about() -> None:
 
 
 def test_pass_from_another_seat_is_asked_about() -> None:
-    found = next(check_seat(Proposal(new_game(), (Passed(0),), Source.CAMERA, seat=1)))
+    found = next(check_seat(Proposal(new_game(), (Passed(0),), Source.PRESS, seat=1)))
     passes = Option((Passed(0),)), Option((Passed(0), Passed(1)))
     assert found.options == (LOOK_AGAIN, *passes, PRESSED_BY_MISTAKE)
 
@@ -128,7 +129,7 @@ def test_play_after_an_unanswered_pass_is_noted_if_no_seat_is_known(
     game = play(new_game(), "8F HORN").push(Passed(1))
     event = PlayMade(0, written(game, "H6 FA.M"))
     history = QuestionHistory(unanswered_pass=unanswered)
-    found = list(check_unanswered_pass(Proposal(game, (event,), Source.CAMERA, question_history=history, seat=seat)))
+    found = list(check_unanswered_pass(Proposal(game, (event,), Source.PRESS, question_history=history, seat=seat)))
     assert [finding.values for finding in found] == [("Ben", "Anna")] * is_noted
 
 
@@ -186,7 +187,7 @@ def test_play_after_an_unanswered_pass_of_the_same_seat_may_replace_it(
     game = play(new_game(), "8F HORN").push(Passed(1))
     event = PlayMade(0, written(game, "H6 FA.M"))
     history = QuestionHistory(unanswered_pass=unanswered)
-    found = next(check_seat(Proposal(game, (event,), Source.CAMERA, question_history=history, seat=1)))
+    found = next(check_seat(Proposal(game, (event,), Source.PRESS, question_history=history, seat=1)))
     replaced = Option((TurnCorrected(act_ref(1), PlayMade(None, event.play)),))
     assert (found.options[1] == replaced) is is_offered and (replaced in found.options) is is_offered
 
@@ -196,7 +197,7 @@ def test_turn_with_a_swap_from_another_seat_is_asked_about(swap: BlankTaken | Ti
     """The tile on H8 was swapped, or misread, by the player to move or by the player whose button ended the turn."""
     game = play(new_game(Rules(recycle=True, retake_blanks=True)), "8F HOrN", "H6 FA.M")
     event = PlayMade(0, written(game, "10F PASTE"))
-    found = next(check_seat(Proposal(game, (swap, event), Source.CAMERA, seat=1)))
+    found = next(check_seat(Proposal(game, (swap, event), Source.PRESS, seat=1)))
     by_ben = replace(event, player=1)
     assert [option.events for option in found.options] == [
         (),
@@ -210,13 +211,13 @@ def test_turn_with_a_swap_from_another_seat_is_asked_about(swap: BlankTaken | Ti
 def test_two_plays_from_the_seat_of_the_second_are_no_question() -> None:
     game = new_game()
     events = play(game, "8F HORN", "H6 FA.M").events
-    assert not list(check_seat(Proposal(game, events, Source.CAMERA, seat=1)))
+    assert not list(check_seat(Proposal(game, events, Source.PRESS, seat=1)))
 
 
 def test_seat_after_a_play_that_is_gone_is_no_question() -> None:
     game = play(new_game(), "8F HORN")
     events = (PlayWithdrawn(0), PlayMade(1, written(new_game(), "8F HORN")))
-    assert not list(check_seat(Proposal(game, events, Source.CAMERA, seat=0)))
+    assert not list(check_seat(Proposal(game, events, Source.PRESS, seat=0)))
 
 
 def test_play_after_a_press_without_a_record_is_asked_about() -> None:
