@@ -1,53 +1,93 @@
-"""Commands in any order: no errors, totals that follow from the turns, undo and redo, the same game in the store.
+"""All commands in any order: no errors, the scores of a simple model, undo and redo, the same game in the store.
 
-Answers are for the open question, or for an earlier one, which is refused.
+The model knows what counts of each entry from the start, so it has no undo and no late answers. It adds the points up
+on paper: letters, premiums, words, turns. Answers are for the open question, or for an earlier one, which is refused.
+
+`python -m tests.device.session.test_any_order 2000` tries so many sequences of up to 30 commands, and prints how often
+each command was carried out or refused. A second number is the seed.
 """
 
 from __future__ import annotations
 
 import random
+import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import msgspec
-from hypothesis import settings
+from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
+from device.cameras.phone import PhoneCamera
+from device.capture.scene_reference import RestScene
+from device.session.commands import COMMAND_TABLE
 from device.session.commands.base import QuestionCommand, TableCommand
-from device.session.commands.corrections import CorrectSquare, RenamePlayer, RevealRack
-from device.session.commands.games import EndGame, EndPause, Pause, Redo, ResumeGame, StartGame, Undo
+from device.session.commands.corrections import CorrectSquare, NameBlank, RenamePlayer, RevealRack
+from device.session.commands.games import (
+    DrawFirst,
+    EndGame,
+    EndPause,
+    EnterPosition,
+    Pause,
+    PlayAgain,
+    Redo,
+    ResumeGame,
+    StartGame,
+    Undo,
+)
 from device.session.commands.questions import (
     AnswerDeferred,
     AnswerQuestion,
     ChooseNextAnswer,
+    ConfirmExchange,
     DeferQuestion,
     ReadAgain,
+    ReadAgainWithPicture,
     RecallQuestion,
 )
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, ExchangeTiles, PassTurn
+from device.session.commands.turns import (
+    ChallengePlay,
+    DecideChallenge,
+    EndFoundTurn,
+    EndTurn,
+    EndTurnWithPicture,
+    EnterBoard,
+    ExchangeTiles,
+    PassTurn,
+)
 from device.session.messages import CommandRefusedError, Question
-from device.session.snapshot import TableSnapshot
+from device.session.snapshot import TableSnapshot, TurnView
 from device.session.table_session import TableSession
+from device.session.turns.turn_capture import capture_in_advance
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
-from engine.board import EMPTY_BOARD, SQUARES, Square, square_name
-from engine.events import GameStarted
+from engine.board import EMPTY_BOARD, SQUARES, Square, column_of, parse_square, row_of, square_name
+from engine.events import GameStarted, PositionEntered
 from engine.game import Game
 from engine.items import find_item
-from engine.reading import BoardReading
+from engine.ledger import Answered, Entry, Ledger, Note, Redone, Undone, derive
+from engine.reading import BOARD_SIZE, BoardReading
 from engine.rules import STANDARD_RULES, ChallengeRule
-from engine.scoring import score_play
 from engine.state import TurnKind
 from engine.tiles import Tile
-from tests.support.play_at_random import noisy, random_play
+from tests.support.play_at_random import noisy, random_game, random_play
 from tests.support.text_table import TextTable
 from tests.support.waiting import PATIENCE_S
 
-EVENINGS, STEPS = 15, 40
+EVENINGS, STEPS = 80, 30
 SEEDS = st.integers(0, 2**32)
 NUMBERS = st.integers(0, 5)
 TURN_COMMANDS = (
@@ -58,18 +98,28 @@ TURN_COMMANDS = (
     InsertTurn(1, kind="pass", score=4),
     InsertTurn(1, kind="exchange", count=3, player=0),
     InsertTurn(1, at="8F", word="H?RN"),
+    InsertTurn(1, kind="challenge", player=0),
+    InsertTurn(1, kind="penalty", player=1, score=-5),
 )
 """Commands about a turn; the number is that of any turn."""
 QUESTION_COMMANDS = (
-    *(Undo(), DeferQuestion(), ReadAgain(), RecallQuestion(), ChooseNextAnswer()),
+    *(Undo(), DeferQuestion(), ReadAgain(), RecallQuestion(), ChooseNextAnswer(), ConfirmExchange()),
     *(AnswerQuestion(number) for number in range(4)),
 )
+LATE_ANSWERS = tuple(AnswerDeferred(question, answer) for question in (1, 2) for answer in range(3))
 PLAIN_COMMANDS = (
     *(PassTurn(), ExchangeTiles(3), ChallengePlay(), DecideChallenge(upheld=True), DecideChallenge(upheld=False)),
+    DecideChallenge(upheld=True, player=2),
     *(Redo(), Pause(), EndPause(), EndGame(), RenamePlayer(1, "Zoë")),
-    *QUESTION_COMMANDS,
-    *(AnswerDeferred(question, answer) for question in (1, 2) for answer in range(3)),
 )
+STARTED = GameStarted(("Dora", "Emil"), STANDARD_RULES, lexicon="half")
+GAME_COMMANDS = (StartGame(STARTED), StartGame(replace(STARTED, draw=True)), PlayAgain(STARTED), ResumeGame())
+"""Commands that leave the game."""
+COMMANDS_WITH_RULES = (
+    *(EndTurn, EndTurnWithPicture, EndFoundTurn, ReadAgainWithPicture, EnterBoard, EnterPosition),
+    *(CorrectSquare, NameBlank, RevealRack, DrawFirst),
+)
+"""Commands that a rule of their own gives, because their arguments depend on the game."""
 
 
 class Words:
@@ -85,8 +135,53 @@ def list_questions(state: TableSnapshot) -> set[Question]:
     return shown | {deferred.question for deferred in state.open_questions}
 
 
+def list_known_entries(ledger: Ledger) -> Iterator[Entry]:
+    """Yield the entries of a ledger as if it had been known at once what counts, without undo and answers."""
+    undone, chosen = set[int](), dict[int, int]()
+    for entry in ledger.entries:
+        for note in entry.notes:
+            if isinstance(note, Undone):
+                undone.add(note.group)
+            elif isinstance(note, Redone):
+                undone.remove(note.group)
+    kept = [entry for entry in ledger.entries if entry.group not in undone]
+    for entry in kept:
+        chosen |= {note.of: note.chosen for note in entry.notes if isinstance(note, Answered)}
+    for entry in kept:
+        facts = tuple(tuple(step for step in steps if not isinstance(step, Note)) for steps in entry.alternatives)
+        yield replace(entry, alternatives=facts, chosen=chosen.get(entry.number, entry.chosen), doubt=None)
+
+
+def add_up_play(turn: TurnView, board: Mapping[Square, str], state: TableSnapshot) -> int:
+    """Return the points of a play on a board of symbols (small letter or `?`: a blank), counted word by word."""
+    new = {parse_square(name): symbol for name, symbol in turn.tiles}
+    after, words = {**board, **new}, set[tuple[Square, ...]]()
+    for square in new:
+        row, column = row_of(square), column_of(square)
+        for line in (SQUARES[row * BOARD_SIZE : (row + 1) * BOARD_SIZE], SQUARES[column::BOARD_SIZE]):
+            start = end = line.index(square)
+            while start and line[start - 1] in after:
+                start -= 1
+            while end + 1 < BOARD_SIZE and line[end + 1] in after:
+                end += 1
+            words |= {tuple(line[start : end + 1])} if end > start else set()
+    total = 50 if len(new) == 7 else 0
+    for word in words:
+        points, factor = 0, 1
+        for square in word:
+            premium = state.board.premiums[square] if square in new else ""
+            points += state.tiles.values.get(after[square], 0) * {"2L": 2, "3L": 3}.get(premium, 1)
+            factor *= {"2W": 2, "3W": 3}.get(premium, 1)
+        total += points * factor
+    return total
+
+
 class AnyOrder(RuleBasedStateMachine):
     """A table at which players press, answer, correct, challenge and restart in any order."""
+
+    given: ClassVar[Counter[tuple[str, str]]] = Counter()
+    """How often commands of each class were carried out and refused, in all sequences."""
+    sequences = 0
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,14 +189,17 @@ class AnyOrder(RuleBasedStateMachine):
         self.store = GameStore(":memory:", clock=lambda: 0.0)
         self.text = TextTable()
         self.now = 0.0
+        self.has_phone = False
         self.session = self.open_session()
         self.board: dict[Square, Tile] = {}
         self.questions = [0]
 
     def open_session(self) -> TableSession:
-        return TableSession(self.text, self.text, self.store, Words(), clock=lambda: self.now)
+        camera = PhoneCamera() if self.has_phone else self.text
+        return TableSession(camera, self.text, self.store, Words(), clock=lambda: self.now)
 
     def teardown(self) -> None:
+        AnyOrder.sequences += 1
         self.session.close()
         self.store.close()
         self.folder.cleanup()
@@ -112,16 +210,27 @@ class AnyOrder(RuleBasedStateMachine):
 
     def submit(self, command: TableCommand, seat: int | None = None) -> TableSnapshot | None:
         self.now += 10.0
+        seat = seat if seat in range(len(self.session.state.players)) else None  # the panel refuses other buttons
         try:
             state = self.session.submit(command, None, seat).result(PATIENCE_S)
         except CommandRefusedError:
+            self.given[type(command).__name__, "refused"] += 1
             return None
+        self.given[type(command).__name__, "done"] += 1
         assert "failed" not in {notice.key for notice in state.notices}
         self.questions.append(state.question.id if state.question else 0)
         return state
 
-    @initialize(players=st.integers(2, 3), challenge=st.sampled_from(ChallengeRule), minutes=st.integers(0, 1))
-    def start(self, players: int, challenge: ChallengeRule, minutes: int) -> None:
+    @initialize(
+        players=st.integers(2, 3),
+        challenge=st.sampled_from(ChallengeRule),
+        minutes=st.integers(0, 1),
+        has_phone=st.sampled_from([False, False, False, True]),
+    )
+    def start(self, players: int, challenge: ChallengeRule, minutes: int, has_phone: bool) -> None:
+        self.session.close()
+        self.has_phone = has_phone
+        self.session = self.open_session()
         rules = replace(STANDARD_RULES, challenge=challenge, challenge_points=5, clock_seconds=60 * minutes)
         self.submit(StartGame(GameStarted(("Anna", "Ben", "Cem")[:players], rules, lexicon="half")))
 
@@ -144,10 +253,49 @@ class AnyOrder(RuleBasedStateMachine):
         symbols = "".join(board.symbols())
         rows = tuple(symbols[start : start + 15] for start in range(0, len(SQUARES), 15))
         self.text.board = BoardReading.from_rows(rows) if is_clear else noisy(board, rng)
-        self.submit(EndTurn(), seat)
+        self.submit(EndTurnWithPicture(self.text.capture_still().image) if self.has_phone else EndTurn(), seat)
+
+    @rule(is_answer=st.booleans())
+    def send_picture(self, is_answer: bool) -> None:
+        picture = self.text.capture_still().image
+        self.submit(ReadAgainWithPicture(picture) if is_answer else EndTurnWithPicture(picture))
+
+    @rule(seed=SEEDS)
+    def find_turn(self, seed: int) -> None:
+        if (found := random_play(self.game, random.Random(seed), 5)) is not None:
+            self.text.board = BoardReading.from_symbols(found.apply_to(self.game.board).symbols())
+            still, preview = self.text.capture_still(), self.text.capture_still().image
+            reading = self.session._board_camera.read_in_advance(RestScene(still, preview, preview), ("A",))
+            assert reading is not None
+            self.submit(EndFoundTurn(capture_in_advance(reading, self.session._controller.turn_context)))
+
+    @rule(seed=SEEDS)
+    def enter_board(self, seed: int) -> None:
+        if (found := random_play(self.game, random.Random(seed), 5)) is not None:
+            self.submit(EnterBoard(found.apply_to(self.game.board).rows(self.game.tiles)))
+
+    @rule(seed=SEEDS, player=st.none() | st.integers(0, 2))
+    def enter_position(self, seed: int, player: int | None) -> None:
+        if not self.game.turns:
+            rows = random_game(random.Random(seed), 3).board.rows(self.game.tiles)
+            self.submit(EnterPosition(rows, (20, 30, 40)[: len(self.game.players)], player))
+
+    @rule(seed=SEEDS)
+    def draw(self, seed: int) -> None:
+        seats, rng = range(len(self.game.players)), random.Random(seed)
+        drawing = self.game.drawing or seats
+        self.submit(DrawFirst(tuple(rng.choice("ABE?") if seat in drawing else "" for seat in seats)))
+
+    @rule(command=st.sampled_from(GAME_COMMANDS))
+    def leave_game(self, command: TableCommand) -> None:
+        self.submit(command)
 
     @rule(command=st.sampled_from(PLAIN_COMMANDS))
     def give(self, command: TableCommand) -> None:
+        self.submit(command)
+
+    @rule(command=st.sampled_from((*QUESTION_COMMANDS, *LATE_ANSWERS)))
+    def answer(self, command: TableCommand) -> None:
         self.submit(command)
 
     @rule(command=st.sampled_from(QUESTION_COMMANDS), age=st.integers(0, 3))
@@ -168,6 +316,11 @@ class AnyOrder(RuleBasedStateMachine):
         squares = self.game.board.occupied_squares() or SQUARES
         self.submit(CorrectSquare(square_name(random.Random(seed).choice(squares)), symbol))
 
+    @rule(seed=SEEDS, letter=st.sampled_from("EZ"))
+    def name_blank(self, seed: int, letter: str) -> None:
+        blanks = [square for square in SQUARES if (tile := self.game.board[square]) and tile.is_blank]
+        self.submit(NameBlank(square_name(random.Random(seed).choice(blanks or SQUARES)), letter))
+
     @rule(seed=SEEDS, player=st.integers(0, 2))
     def reveal_rack(self, seed: int, player: int) -> None:
         left = sorted(self.game.unseen.elements())
@@ -177,7 +330,7 @@ class AnyOrder(RuleBasedStateMachine):
     def undo_and_redo(self) -> None:
         self.submit(AnswerQuestion(0))  # undo closes a question
         game, before = self.game, self.session.state
-        if before.question is None and self.submit(Undo()) is not None:
+        if before.question is None and self.session._controller.log.can_undo and self.submit(Undo()) is not None:
             after = self.submit(Redo())
             assert after is not None and self.game == game and self.game.state == game.state
             assert (after.turns, after.open_questions, after.undo) == (before.turns, before.open_questions, before.undo)
@@ -210,23 +363,45 @@ class AnyOrder(RuleBasedStateMachine):
         assert list_questions(after) == list_questions(before)
 
     @invariant()
+    def game_is_that_of_what_counts(self) -> None:
+        ledger = self.session._controller.ledger
+        known = derive(ledger.setup, list_known_entries(ledger))
+        assert known.items == self.game.items and known.state == self.game.state
+        assert tuple(player.name for player in self.session.state.players) == known.players
+
+    @invariant()
     def totals_follow_from_the_turns(self) -> None:
-        game, board, withdrawn = self.game, EMPTY_BOARD, Counter[int]()
-        for turn in game.turns:
-            item = find_item(game.items, turn.ref)
+        """Check the snapshot against the points and the board of a score sheet on paper."""
+        state, board, withdrawn = self.session.state, dict[Square, str](), Counter[int]()
+        boards, totals = [board], [0] * len(state.players)
+        for number, turn in enumerate(state.turns, 1):
+            item = find_item(self.game.items, self.game.turns[number - 1].ref)
             is_corrected = item is not None and bool(item.scores)
-            if turn.play is not None:
-                score = score_play(board, turn.play, game.layout, game.tiles, game.rules)
-                assert turn.score == score.total or is_corrected
-                board = turn.play.apply_to(board)
-            elif turn.kind is TurnKind.WITHDRAWN and turn.target is not None:
-                withdrawn[turn.target] += 1
-                assert turn.score == -game.turns[turn.target].score or is_corrected
-                board = turn.board
-            assert turn.board == board
-        assert withdrawn == {turn.number: 1 for turn in game.turns if not turn.stands}
-        for player, total in enumerate(game.totals):
-            assert total == sum(turn.score for turn in game.turns if turn.player == player)
+            board = dict(board)
+            match turn.kind:
+                case TurnKind.POSITION:
+                    assert item is not None and isinstance(item.act, PositionEntered)
+                    board = {square: state.tiles.text(tile) for square, tile in item.act.board}
+                case TurnKind.PLAY:
+                    assert is_corrected or turn.problems or turn.score == add_up_play(turn, board, state)
+                    board |= {parse_square(name): symbol for name, symbol in turn.tiles}
+                case TurnKind.WITHDRAWN:
+                    assert turn.target is not None
+                    target, before = state.turns[turn.target - 1], boards[turn.target - 1]
+                    assert is_corrected or turn.score == -target.score
+                    withdrawn[turn.target] += 1
+                    for square in (parse_square(name) for name, _ in target.tiles):
+                        board.pop(square, None)
+                        board |= {square: before[square]} if square in before else {}
+                case TurnKind.PASS | TurnKind.EXCHANGE:
+                    assert is_corrected or turn.score == 0
+            boards.append(board)
+            totals[turn.player] += turn.score
+            assert (turn.number, turn.total) == (number, totals[turn.player])
+        assert withdrawn == {turn.number: 1 for turn in state.turns if not turn.stands}
+        assert [player.total for player in state.players] == totals
+        shown = {square: tile for square, tile in enumerate(state.board.tiles) if tile is not None}
+        assert board == {square: tile.letter.lower() if tile.blank else tile.letter for square, tile in shown.items()}
 
     @invariant()
     def tiles_are_those_of_the_set(self) -> None:
@@ -245,3 +420,38 @@ class AnyOrder(RuleBasedStateMachine):
 
 AnyOrder.TestCase.settings = settings(max_examples=EVENINGS, stateful_step_count=STEPS, deadline=None, derandomize=True)
 TestCommandsInAnyOrder = AnyOrder.TestCase
+
+
+def test_every_command_is_given() -> None:
+    samples = (*PLAIN_COMMANDS, *QUESTION_COMMANDS, *LATE_ANSWERS, *TURN_COMMANDS, *GAME_COMMANDS)
+    assert {*map(type, samples), *COMMANDS_WITH_RULES} == set(COMMAND_TABLE)
+
+
+def main(count: int, first: int = 0) -> int:
+    """Try `count` sequences from the seed `first`, print how often each command was given, and return the exit status.
+
+    A sequence that fails is printed by Hypothesis.
+    """
+    phases, unhurried = (Phase.generate, Phase.shrink), list(HealthCheck)
+    chosen = settings(
+        max_examples=count,
+        stateful_step_count=STEPS,
+        deadline=None,
+        database=None,
+        phases=phases,
+        suppress_health_check=unhurried,
+    )
+    try:
+        run_state_machine_as_test(seed(first)(AnyOrder), settings=chosen)  # type: ignore[no-untyped-call]
+    finally:
+        print(f"{AnyOrder.sequences} sequences, {AnyOrder.given.total()} commands", flush=True)
+        for command in COMMAND_TABLE:
+            print(
+                f"{command.__name__}:",
+                *(f"{AnyOrder.given[command.__name__, how]} {how}" for how in ("done", "refused")),
+            )
+    return int(any(not AnyOrder.given[command.__name__, "done"] for command in COMMAND_TABLE))
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:])))
