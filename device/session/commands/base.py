@@ -21,6 +21,7 @@ from engine.board import Square
 from engine.game import Game
 from engine.reading import BOARD_SIZE, EMPTY
 from engine.rules import MAX_PLAYERS
+from engine.state import Turn
 from engine.tiles import Tile, TileSet
 
 SmallNumber = Annotated[int, Meta(ge=0, le=1000)]
@@ -113,6 +114,14 @@ def check_player(game: Game, player: int) -> None:
     """Raise `CommandRefusedError` if `player` is not the index of a player of the game."""
     if not 0 <= player < len(game.players):
         raise make_refusal("no-player", str(player + 1))
+
+
+def check_challenger(game: Game, player: int | None, play: Turn) -> None:
+    """Raise `CommandRefusedError` if `player` is no player of the game, or has made the play. None is any other."""
+    if player is not None:
+        check_player(game, player)
+    if player == play.player:
+        raise make_refusal("own-play", game.players[play.player])
 
 
 def parse_board(rows: Sequence[Sequence[str]], tiles: TileSet) -> dict[Square, Tile]:

@@ -6,7 +6,14 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from device.session.commands.base import CommandContext, PlayerNumber, SmallNumber, TableCommand, check_player
+from device.session.commands.base import (
+    CommandContext,
+    PlayerNumber,
+    SmallNumber,
+    TableCommand,
+    check_challenger,
+    check_player,
+)
 from device.session.messages import convert_engine_errors, make_refusal
 from device.session.phases import Transition
 from engine.board import Board
@@ -205,8 +212,5 @@ class InsertTurn(TurnCommand, frozen=True):
         play = next(plays, None)
         if play is None:
             raise make_refusal("nothing-to-challenge")
-        if self.player is not None:
-            check_player(game, self.player)
-        if self.player == play.player:
-            raise make_refusal("own-play", game.players[play.player])
+        check_challenger(game, self.player, play)
         return Challenged(self.player, upheld=False, of=play.ref)

@@ -13,7 +13,7 @@ from device.session.commands.base import (
     CommandContext,
     PlayerNumber,
     TableCommand,
-    check_player,
+    check_challenger,
     parse_board,
 )
 from device.session.commands.challenges import (
@@ -282,10 +282,7 @@ class DecideChallenge(TableCommand, frozen=True):
         play = game.turns[decided.target] if decided and decided.target is not None else game.challengeable_turn
         if play is None:
             raise make_refusal("nothing-to-challenge")
-        if self.player is not None:
-            check_player(game, self.player)
-        if self.player == play.player:
-            raise make_refusal("own-play", game.players[play.player])
+        check_challenger(game, self.player, play)
         by = self.player if self.player is not None or len(game.players) == 2 else find_challengers(game, play)[0]
         challenged = Challenged(by, self.upheld, of=play.ref)
         if last is not None and is_decided:
