@@ -120,7 +120,7 @@ def test_look_again_opens_the_camera_of_the_phone(browser: Browser, tmp_path: Pa
         assert [turn.kind for turn in session.state.turns] == ["play", "play"]
 
 
-@pytest.mark.skipif(not features.check("avif"), reason="this Pillow writes no AVIF")
+@pytest.mark.skipif("avif" not in features.modules or not features.check("avif"), reason="this Pillow writes no AVIF")
 def test_small_picture_of_a_type_that_only_the_browser_reads_counts(browser: Browser, tmp_path: Path) -> None:
     with serve() as (session, server), open_tab(browser, has_touch=True) as phone:
         session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
