@@ -44,6 +44,7 @@ from web.security.csrf import DatelessCookieSessionInterface
 from web.security.hosts import register_host_check
 from web.security.pairing import Pairing
 from web.streams import EventStreams
+from web.uploads import UploadRequest
 
 _MAX_FILE_BYTES = 1_000_000
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -147,6 +148,7 @@ def make_app(pairing: Pairing, host_info: HostInfo, cookie_name: str) -> Flask:
     """Create an application without pages, with the filters, checks and error pages of a table and of a hall."""
     app = Flask(__name__)
     app.config.update(SECRET_KEY=pairing.key, MAX_CONTENT_LENGTH=MAX_BODY_BYTES)
+    app.request_class = UploadRequest
     app.session_interface = DatelessCookieSessionInterface(cookie_name)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     filters.register_filters(app, host_info.board_colours)
