@@ -85,8 +85,8 @@ def open_camera(
 
 
 def is_camera_spec(spec: str) -> bool:
-    """Return True if `spec` has a form that `open_camera` accepts; such a camera need not exist."""
-    return _is_reconnectable(spec) or re.fullmatch(r"phone(-stream)?|folder:.+", spec) is not None
+    """Return True if `spec` is a value of the setting `camera.source`; such a camera need not exist."""
+    return _is_reconnectable(spec) or re.fullmatch(r"auto|phone(-stream)?|folder:.+", spec) is not None
 
 
 def _is_reconnectable(spec: str) -> bool:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from calibration.profile import TableProfile
 from device.cameras import AbsentCamera, open_reconnecting_camera
+from device.cameras.listing import resolve_camera
 from device.cameras.reconnecting import ReconnectingCamera
 from device.catalogue import get_text
 from device.cli import UserError, print_line
@@ -254,7 +255,7 @@ class Appliance:
         camera = self._starts.build(
             "camera",
             lambda: open_reconnecting_camera(
-                self._settings.camera.source,
+                resolve_camera(self._settings.camera.source),
                 lambda folder: StoredPictureRecord(store, folder),
                 self._settings.camera.mains_hz,
             ),

@@ -52,8 +52,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--camera",
         metavar="CAMERA",
-        help="camera to use: phone, phone-stream, usb:0, http://..., rtsp://..., folder:DIR or pi (default); "
-        "`tilekeeper cameras` lists the cameras of this machine",
+        help="camera to use: phone, phone-stream, usb:0, http://..., rtsp://..., folder:DIR or pi (default: pi if a "
+        "camera module is connected, otherwise phone); `tilekeeper cameras` lists the cameras of this machine",
     )
     add_game_options(parser, players_needed=False)
     add_rule_options(parser)

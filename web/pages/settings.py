@@ -14,7 +14,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
 from device.cameras import CameraError
-from device.cameras.listing import AvailableCamera, list_cameras
+from device.cameras.listing import AvailableCamera, list_cameras, resolve_camera
 from device.cameras.preview import CameraPreview
 from device.capture.jpeg import encode_jpeg, shrink_image
 from device.session.table_session import TableSession
@@ -85,7 +85,7 @@ class CameraPages:
         return render_page(
             "cameras.html",
             cameras=[camera for camera in self.choice.list_cameras() if not camera.source.startswith("folder:")],
-            chosen=form.texts.get(SOURCE, ""),
+            chosen=resolve_camera(form.texts.get(SOURCE, "")),
             without_picture=WITHOUT_PICTURE,
             version=form.version,
             option=self.editor.overrides.get(SOURCE, ""),
@@ -107,7 +107,7 @@ class CameraPages:
         if source in WITHOUT_PICTURE or not self._is_listed(source):
             return refuse(texts()("cameras.gone"), 404)
         try:
-            if source == self.editor.running.camera.source:
+            if source == resolve_camera(self.editor.running.camera.source):
                 image = self.session.capture_still()
             else:
                 image = self.choice.preview.take_picture(source)
