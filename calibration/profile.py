@@ -229,7 +229,7 @@ class ProtectedProfileError(ProfileFileError):
 def load_examples(path: Path) -> tuple[Example, ...]:
     """Load the examples from a profile file; a missing file gives no examples.
 
-    Raises `ProtectedProfileError` for a file that must stay as it is, and `ProfileFileError` for a damaged file, which is
+    Raises `ProtectedProfileError` for a file that must stay as it is, and `ProfileFileError` for a damaged file. This is
     renamed to `*.damaged`.
     """
     try:
