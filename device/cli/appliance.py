@@ -258,6 +258,7 @@ class Appliance:
                 resolve_camera(self._settings.camera.source),
                 lambda folder: StoredPictureRecord(store, folder),
                 self._settings.camera.mains_hz,
+                self.ended,
             ),
             lambda: AbsentCamera(NO_CAMERA_MESSAGE),
         )
