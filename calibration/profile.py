@@ -229,8 +229,8 @@ class ProtectedProfileError(ProfileFileError):
 def load_examples(path: Path) -> tuple[Example, ...]:
     """Load the examples from a profile file; a missing file gives no examples.
 
-    Raises `ProtectedProfileError` for a file that must stay as it is, and `ProfileFileError` for a damaged file. This is
-    renamed to `*.damaged`.
+    Raises `ProtectedProfileError` for a file that must stay as it is, and `ProfileFileError` for a damaged file, which
+    is renamed to `*.damaged`.
     """
     try:
         if path.exists() and not path.is_file():  # a FIFO would wait for its writer

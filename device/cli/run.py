@@ -30,6 +30,7 @@ from device.cli.options import (
 )
 from device.settings import Settings, find_settings_file, find_user_settings_file
 from device.settings_editor import SettingPath, SettingsFile
+from device.storage.files import keep_private
 from device.system.restart import restart_program
 from device.system.start_record import StartRecord
 
@@ -65,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_data_options(parser)
 
 
+@keep_private()
 def run(args: argparse.Namespace) -> int:
     """Run the table until Ctrl-C or SIGTERM, or until a player switches the machine off with the panel."""
     gc.disable()  # nearly all that the start makes is needed until the end; `Appliance.serve` collects again

@@ -201,7 +201,7 @@ def open_key(path: Path) -> Ed25519PrivateKey:
     try:
         if not may_exist(path):
             new = Ed25519PrivateKey.generate()
-            write_file(path, new.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), mode=0o600)
+            write_file(path, new.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         key = load_pem_private_key(read_small_file(path, _MAX_FILE_BYTES), None)
     except (OSError, ValueError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is damaged"

@@ -8,7 +8,8 @@ import os
 import stat
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.errors import TilekeeperError
@@ -48,7 +49,17 @@ def may_exist(path: Path) -> bool:
     return True
 
 
-def write_file(path: Path, data: bytes, mode: int = 0o644, *, sync: bool = True) -> None:
+@contextmanager
+def keep_private() -> Iterator[None]:
+    """Let other users read nothing that the program writes during a `with` block."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def write_file(path: Path, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
     """Write a file completely or not at all, even if the power fails. Raises `OSError`.
 
     `mode` are the permissions of the file. If `sync` is False, nothing is synced to disk, which takes tens of

@@ -74,7 +74,7 @@ class OwnCertificate:
         if current is not None and set(names) <= set(current.names) and now < current.until - RENEWED_BEFORE:
             return False
         former = [name for name in (current.names if current else ()) if name not in names][:MAX_FORMER_NAMES]
-        write_file(self.path, _make_certificate((*names, *former), now), mode=0o600)
+        write_file(self.path, _make_certificate((*names, *former), now))
         return True
 
 

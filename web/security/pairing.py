@@ -99,7 +99,7 @@ def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
 def save_pairing_data(path: Path, data: PairingData) -> str:
     """Write the file atomically. Return the reason if writing fails, otherwise an empty string."""
     try:
-        write_file(path, msgspec.json.encode(data), mode=0o600)
+        write_file(path, msgspec.json.encode(data))
     except OSError as error:
         _log.warning("%s cannot be written (%s): devices stay paired until the program ends", path, error)
         return error.strerror or str(error)
