@@ -1,7 +1,8 @@
 """The SQLite file of the store: opening and checks, transactions that are synced to disk, and copies.
 
 SQLite runs in write-ahead mode with `synchronous=FULL`, because NORMAL may lose the last commits in a power cut
-(https://www.sqlite.org/pragma.html#pragma_synchronous). The owner of a file is the program that plays games with it; it
+(https://www.sqlite.org/pragma.html#pragma_synchronous). A thread empties the write-ahead log after each change, because
+SQLite drops the end of a damaged log without an error. The owner of a file is the program that plays games with it; it
 holds a lock on `FILE.lock`. Other programs, such as `tilekeeper backup`, may open the file at the same time.
 """
 
@@ -14,6 +15,7 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -57,6 +59,7 @@ class Database:
         self.path = str(path)
         self._schema = schema
         self._lock = threading.Lock()
+        self._log_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._lock_file = -1
         self._file_id: tuple[int, int] | None = None
         try:
@@ -86,6 +89,7 @@ class Database:
 
     def close(self) -> None:
         """Close the file, which is written again if it was deleted, and release its lock."""
+        self._log_thread.shutdown(cancel_futures=True)  # SQLite empties the log when it closes the file
         with self._lock:
             try:
                 self._check_file()
@@ -107,7 +111,7 @@ class Database:
                 self.connection.execute("BEGIN IMMEDIATE")
                 yield self.connection
                 self.connection.execute("COMMIT")
-                self._empty_write_ahead_log()
+                self._empty_log_later()
             except (sqlite3.Error, OverflowError) as error:
                 raise to_store_error(error, self.path) from error
             finally:
@@ -137,18 +141,25 @@ class Database:
         """Empty the write-ahead log, because it may still contain deleted data. Raises `StoreError`."""
         self.fetch_rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _empty_write_ahead_log(self) -> None:
-        """Empty the write-ahead log after a change, because SQLite drops the end of a damaged log without an error.
+    def _empty_log_later(self) -> None:
+        """Let the thread empty the write-ahead log; this needs two more syncs, for which players do not wait."""
+        if self.path != MEMORY:
+            with suppress(RuntimeError):  # the file is being closed
+                self._log_thread.submit(self._empty_log)
 
-        While another program reads the file, the log stays. Errors are only logged: the change itself is on disk.
+    def _empty_log(self) -> None:
+        """Empty the write-ahead log, unless another program reads the file; then the next change tries again.
+
+        Errors are only logged: the change itself is on disk.
         """
-        try:
-            self.connection.execute("PRAGMA busy_timeout = 0")
-            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        except sqlite3.Error as error:
-            _log.warning("the write-ahead log of %s is not emptied yet: %s", self.path, error)
-        finally:
-            self.connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000:.0f}")
+        with self._lock:
+            try:
+                self.connection.execute("PRAGMA busy_timeout = 0")
+                self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            except sqlite3.Error as error:
+                _log.warning("the write-ahead log of %s is not emptied yet: %s", self.path, error)
+            finally:
+                self.connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000:.0f}")
 
     def copy_to(self, path: Path, *, pictures: bool = True) -> None:
         """Copy the database, which may be in use, to a new file; leave out pictures if `pictures` is False.

@@ -72,7 +72,8 @@ def make_store(folder: Path) -> None:
         assert log is not None
         for _ in range(3):
             log.append(log.ledger.undo())
-        with closing(sqlite3.connect(closed / "games.db", isolation_level=None)) as reader:
+    with GameStore(closed / "games.db") as store:
+        with closing(sqlite3.connect(store.path, isolation_level=None)) as reader:
             reader.execute("BEGIN")  # the log is not emptied while another program reads
             reader.execute("SELECT * FROM note").fetchall()
             store.save_note(log.number, "clock", "12 minutes")
