@@ -224,15 +224,17 @@ class TableSession(Closeable):
 
         The returned future holds the snapshot after the command, or `CommandRefusedError`. A command is refused in
         these cases: another command is running; the phase does not allow the command; the game has changed since the
-        moment `expected`; the command answers another question than the open one. `seat` is the player whose button or
-        phone gave the command; None means a shared button or phone. If it is not this player's turn, the players are
-        asked.
+        moment `expected`; the command answers another question than the open one; the game has no player `seat`. `seat`
+        is the player whose button or phone gave the command; None means a shared button or phone. If it is not this
+        player's turn, the players are asked.
         """
         pressed = self._now()
 
         def find_refusal(state: TableSnapshot) -> CommandRefusedError | None:
             if command.transition not in TRANSITIONS[state.phase]:
                 return make_refusal(find_refusal_key(state.phase, command.transition))
+            if seat is not None and state.game and seat >= len(state.players):
+                return make_refusal("nobody-sits")
             if expected is not None and expected != state.moment:
                 is_ended = command.transition is Transition.END_TURN and self._controller.has_turn_since(expected)
                 return make_refusal("turn-recorded-already" if is_ended else "quicker")

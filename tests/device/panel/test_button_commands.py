@@ -157,10 +157,6 @@ def test_wrong_players_button_later_is_left_to_the_session() -> None:
     assert find_response(Button.END_TURN_2, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S) == EndTurn()
 
 
-def test_button_without_a_player() -> None:
-    assert "No player" in refused(Button.END_TURN_3, GestureKind.PRESS)
-
-
 def test_shared_button_is_refused_right_after_a_turn() -> None:
     assert "quick" in refused(Button.END_TURN, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S / 2)
     assert find_response(Button.END_TURN, GestureKind.PRESS, ANNA_TO_MOVE, SHARED_BUTTON_LOCKOUT_S) == EndTurn()

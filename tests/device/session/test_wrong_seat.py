@@ -6,7 +6,7 @@ import pytest
 
 from device.session.commands.questions import ChooseNextAnswer
 from device.session.commands.turns import EndTurn, PassTurn
-from device.session.messages import PASS_OR_EXCHANGE
+from device.session.messages import PASS_OR_EXCHANGE, CommandRefusedError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from tests.support.questions import answer, get_key
@@ -33,6 +33,13 @@ def test_player_who_played_out_of_turn_gets_the_points_after_a_pass(playing: Tab
     end_turn(playing, 1)
     state = answer(playing, "Ben played HORN")
     assert [(t.player, t.kind, t.score) for t in state.turns] == [(0, "pass", 0), (1, "play", 14)]
+
+
+def test_button_without_a_player_is_refused(playing: TableSession, table: TextTable) -> None:
+    table.lay(HORN)
+    with pytest.raises(CommandRefusedError, match="Press your own button"):
+        end_turn(playing, 2)
+    assert end_turn(playing, 0).turns
 
 
 @pytest.mark.parametrize(("presses", "is_mistake"), [(1, False), (2, False), (2, True)])
