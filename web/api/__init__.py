@@ -13,7 +13,6 @@ from typing import Annotated
 from flask import Blueprint, Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
-from device.session.new_game import FindLexicon
 from device.session.table_session import TableSession
 from device.storage.store import StoreError
 from engine.errors import TilekeeperError
@@ -65,12 +64,12 @@ def list_operations(
     page: LiveUpdates,
     archive: GameArchive,
     reports: ProblemReports,
-    find_own: FindLexicon,
+    own_lexicon: Path | None,
     tokens: Tokens,
 ) -> list[Operation]:
     """Return all operations of the API, in the order of the OpenAPI document."""
     return [
-        *LiveGameOperations(session, page, find_own).list_operations(),
+        *LiveGameOperations(session, page, own_lexicon).list_operations(),
         *ArchiveOperations(archive).list_operations(),
         *ReportOperations(archive, reports).list_operations(),
         *DeviceOperations(tokens).list_operations(),

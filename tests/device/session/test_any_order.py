@@ -4,7 +4,7 @@ The model knows what counts of each entry from the start, so it has no undo and 
 on paper: letters, premiums, words, turns. Answers are for the open question, or for an earlier one, which is refused.
 
 `python -m tests.device.session.test_any_order 2000` tries so many sequences of up to 30 commands, and prints how often
-each command was carried out or refused. A second number is the seed.
+each command was carried out or refused; a command that never succeeded is a failure. A second number is the seed.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ from hypothesis.stateful import (
 
 from device.cameras.phone import PhoneCamera
 from device.capture.scene_reference import RestScene
+from device.panel.button_commands import Elapsed, choose_response
+from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
 from device.session.commands import COMMAND_TABLE
 from device.session.commands.base import QuestionCommand, TableCommand
 from device.session.commands.corrections import CorrectSquare, NameBlank, RenamePlayer, RevealRack
@@ -192,7 +194,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.has_phone = False
         self.session = self.open_session()
         self.board: dict[Square, Tile] = {}
-        self.questions = [0]
+        self.questions, self.resumed_at = [0], 0
 
     def open_session(self) -> TableSession:
         camera = PhoneCamera() if self.has_phone else self.text
@@ -210,7 +212,6 @@ class AnyOrder(RuleBasedStateMachine):
 
     def submit(self, command: TableCommand, seat: int | None = None) -> TableSnapshot | None:
         self.now += 10.0
-        seat = seat if seat in range(len(self.session.state.players)) else None  # the panel refuses other buttons
         try:
             state = self.session.submit(command, None, seat).result(PATIENCE_S)
         except CommandRefusedError:
@@ -247,6 +248,19 @@ class AnyOrder(RuleBasedStateMachine):
         for square in list(self.board)[-count:] if count else ():
             del self.board[square]
         self.press(random.Random(seed), True, None)
+
+    @rule()
+    def press_without_new_tiles(self) -> None:
+        self.board = {square: self.game.board.tile(square) for square in self.game.board.occupied_squares()}
+        self.press(random.Random(), True, None)
+
+    @rule(button=st.sampled_from(Button), is_long=st.booleans())
+    def use_panel(self, button: Button, is_long: bool) -> None:
+        held = GestureKind.HOLD if is_long else GestureKind.TAP
+        kind = held if button in HOLD_S else GestureKind.PRESS
+        response = choose_response(Gesture(button, kind, self.now), self.session.state, Elapsed())
+        if isinstance(response, TableCommand):
+            self.submit(response, button.player)
 
     def press(self, rng: random.Random, is_clear: bool, seat: int | None) -> None:
         board = EMPTY_BOARD.with_tiles(self.board)
@@ -286,6 +300,7 @@ class AnyOrder(RuleBasedStateMachine):
         drawing = self.game.drawing or seats
         self.submit(DrawFirst(tuple(rng.choice("ABE?") if seat in drawing else "" for seat in seats)))
 
+    @precondition(lambda self: self.game.turns)
     @rule(command=st.sampled_from(GAME_COMMANDS))
     def leave_game(self, command: TableCommand) -> None:
         self.submit(command)
@@ -297,6 +312,26 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(command=st.sampled_from((*QUESTION_COMMANDS, *LATE_ANSWERS)))
     def answer(self, command: TableCommand) -> None:
         self.submit(command)
+
+    @precondition(lambda self: self.session.state.question is not None)
+    @rule(number=NUMBERS)
+    def answer_the_open_question(self, number: int) -> None:
+        question = self.session.state.question
+        assert question is not None
+        self.submit(AnswerQuestion(number % len(question.answers), question_id=question.id))
+
+    @precondition(lambda self: self.session.state.question is not None)
+    @rule()
+    def read_again(self) -> None:
+        picture = self.text.capture_still().image
+        self.submit(ReadAgainWithPicture(picture) if self.has_phone else ReadAgain())
+
+    @precondition(lambda self: self.session.state.open_questions)
+    @rule(number=NUMBERS, answer=NUMBERS)
+    def answer_later(self, number: int, answer: int) -> None:
+        deferred = self.session.state.open_questions
+        chosen = deferred[number % len(deferred)]
+        self.submit(AnswerDeferred(chosen.number, answer % len(chosen.question.answers)))
 
     @rule(command=st.sampled_from(QUESTION_COMMANDS), age=st.integers(0, 3))
     def answer_a_question_that_was_seen(self, command: QuestionCommand, age: int) -> None:
@@ -335,25 +370,20 @@ class AnyOrder(RuleBasedStateMachine):
             assert after is not None and self.game == game and self.game.state == game.state
             assert (after.turns, after.open_questions, after.undo) == (before.turns, before.open_questions, before.undo)
 
-    @precondition(lambda self: not self.game.is_over)
-    @rule()
-    def restart(self) -> None:
+    @precondition(lambda self: not self.game.is_over and len(self.questions) > self.resumed_at)
+    @rule(is_power_cut=st.booleans())
+    def restart(self, is_power_cut: bool) -> None:
         before = self.session.state
+        copy = Path(self.folder.name) / f"{len(self.questions)}.db"
+        if is_power_cut:
+            self.store.copy_to(copy)
         self.session.close()
+        if is_power_cut:
+            self.store.close()
+            self.store = GameStore(copy, clock=lambda: 0.0)
         self.session = self.open_session()
         self.check_resumed_state(before)
-
-    @precondition(lambda self: not self.game.is_over)
-    @rule()
-    def cut_power(self) -> None:
-        before = self.session.state
-        path = Path(self.folder.name) / f"{len(self.questions)}.db"
-        self.store.copy_to(path)
-        self.session.close()
-        self.store.close()
-        self.store = GameStore(path, clock=lambda: 0.0)
-        self.session = self.open_session()
-        self.check_resumed_state(before)
+        self.resumed_at = len(self.questions)
 
     def check_resumed_state(self, before: TableSnapshot) -> None:
         after = self.submit(ResumeGame())
