@@ -20,7 +20,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from engine.board import SQUARES
-from engine.errors import TilekeeperError
+from engine.errors import TilekeeperError, is_read_fault
 from engine.messages import make_message
 from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading, rank_candidates
 from vision.geometry import Floats, Image
@@ -223,7 +223,7 @@ class ProfileFileError(TilekeeperError):
 
 
 class ProtectedProfileError(ProfileFileError):
-    """Error for a profile file that may not be read or that a newer version has written; it must not be overwritten."""
+    """Error for a profile file that must not be overwritten: it cannot be read now, or is of a newer version."""
 
 
 def load_examples(path: Path) -> tuple[Example, ...]:
@@ -245,12 +245,12 @@ def load_examples(path: Path) -> tuple[Example, ...]:
             return _from_arrays(arrays)
     except FileNotFoundError:
         return ()
-    except PermissionError as error:
-        text = "The pictures of your tiles may not be read. Change the permissions of {0}."
-        raise ProtectedProfileError(make_message("learnt-permission", text, path.name)) from error
     except ProtectedProfileError:
         raise
     except Exception as error:  # numpy parses array headers as Python literals: damaged bytes may raise any exception
+        if is_read_fault(error):
+            text = "The pictures of your tiles cannot be read ({1}). {0} stays as it is."
+            raise ProtectedProfileError(make_message("learnt-unread", text, path.name, error.strerror)) from error
         with suppress(OSError):
             path.replace(path.with_name(f"{path.name}.damaged"))
         text = (
@@ -305,7 +305,7 @@ class TableProfile:
     """Profile of one table: examples of the table's tiles. Thread-safe.
 
     The examples are loaded from the file `path`; if `path` is None, they are kept only in memory. A damaged file is
-    renamed; the profile is then empty, and `problem` has a message. The same goes for a file that may not be read or
+    renamed; the profile is then empty, and `problem` has a message. The same goes for a file that cannot be read or
     that a newer version has written, but such a file is neither renamed nor overwritten.
     """
 

@@ -243,13 +243,15 @@ class GameSettings(_Section, frozen=True):
 
 
 class CameraSettings(_Section, frozen=True):
-    """Choice of the camera; `source` is the argument of `device.cameras.open_camera`.
+    """Choice of the camera; `source` is the argument of `device.cameras.listing.resolve_camera`.
 
     If reading a turn takes longer than `turn_seconds`, the players are asked. `mains_hz` is the frequency of the mains
     in Hz, at which lamps flicker.
     """
 
-    source: Annotated[str, Meta(extra={"suggestions": ("pi", "pi:1", "usb:0", "phone", "phone-stream")})] = "pi"
+    source: Annotated[str, Meta(extra={"suggestions": ("auto", "pi", "pi:1", "usb:0", "phone", "phone-stream")})] = (
+        "auto"
+    )
     turn_seconds: Annotated[int, Meta(extra={"range": TURN_RANGE_S})] = 10
     mains_hz: Annotated[int, Meta(extra={"choices": _MAINS_HZ})] = 50
 

@@ -22,6 +22,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, get_type_hints
 
+import msgspec
+
 from device.catalogue import get_text
 from device.settings import Settings, SettingsError, find_extra, load_settings, parse_settings, read_default_text
 from device.storage.files import write_file
@@ -36,7 +38,7 @@ _NEW_FILE_MODE = 0o600  # the file may contain the password of a Wi-Fi or of a c
 
 @dataclass(frozen=True)
 class SettingsFile:
-    """A settings file, which may be missing; `overrides` are the command-line options that replace settings."""
+    """A settings file, which may be missing; `overrides` are the command-line options that replace its settings."""
 
     path: Path
     overrides: Mapping[SettingPath, str] = dataclasses.field(default_factory=dict)
@@ -49,7 +51,7 @@ class SettingField:
     `default` is the value in the default file; its type (bool, int, str or list) is the type of the setting. `choices`
     are all allowed values, or empty if the setting has no such list. `texts` is the prefix of the keys of the choices'
     texts in the catalogue. `suggestions` are examples of values. `is_live` is True if a change takes effect without a
-    restart.
+    restart: at once, or with the next game.
     """
 
     section: str
@@ -141,32 +143,38 @@ def _describe_field(kind: type, section: str, key: str, default: object) -> Sett
         tuple(map(str, extra.get("choices", ()))),
         extra.get("texts", ""),
         extra.get("suggestions", ()),
-        extra.get("live", False),
+        extra.get("live", section == "game"),
     )
 
 
 class SettingsEditor:
     """Editor that reads the settings file as a form, and writes changed settings to the file.
 
-    `running` are the settings of the running program. `apply` passes changed settings to it; only fields with `is_live`
-    can be changed without a restart. `find_unusable` gets the new settings, the changed ones and those of the running
-    program; it returns a setting that this machine cannot use, and the reason.
+    `running` are the settings of the running program, in which only fields with `is_live` change. `find_unusable` gets
+    the new settings, the changed ones and those of the running program; it returns a setting that this machine cannot
+    use, and the reason.
+
+    An option of the command line replaces a setting until the setting is changed here.
     """
 
     def __init__(
         self,
         file: SettingsFile,
         running: Settings,
-        apply: Callable[[Settings], None] = lambda _: None,
         find_unusable: FindUnusable = lambda _settings, _changed, _running: None,
     ) -> None:
         self.path = file.path
-        self.overrides = file.overrides
+        self.overrides = dict(file.overrides)
+        """The options of the command line whose settings were not changed since, by setting."""
         self.running = running
         """The settings of the running program."""
-        self._apply = apply
+        self._apply: Callable[[Settings], None] = lambda _: None
         self._find_unusable = find_unusable
         self._lock = threading.Lock()
+
+    def set_listener(self, apply: Callable[[Settings], None]) -> None:
+        """Call `apply` with the settings of the running program after each change."""
+        self._apply = apply
 
     def read(self) -> SettingsForm:
         """Return the settings file as a form, which includes the errors in the file."""
@@ -211,17 +219,30 @@ class SettingsEditor:
             if errors or problem:
                 return SettingsForm({**form.texts, **texts}, errors, version, problem)
             self._write(new_text)
-        self._apply(load_settings(self.path))
+            for path in changes:
+                self.overrides.pop(path, None)
+            self.running = self._update_running(load_settings(self.path))
+        self._apply(self.running)
         return self.read()
+
+    def _update_running(self, stored: Settings) -> Settings:
+        """Return the settings of the running program with the stored values of the settings that are live."""
+        running = self.running
+        for field in list_fields():
+            if field.is_live and field.path not in self.overrides:
+                value = {field.key: _get_value(stored, field)}
+                section = msgspec.structs.replace(getattr(running, field.section), **value)
+                running = msgspec.structs.replace(running, **{field.section: section})
+        return running
 
     def find_changes(
         self, before: Mapping[SettingPath, str], after: Mapping[SettingPath, str]
     ) -> dict[SettingPath, Any]:
-        """Return the new values of the settings whose texts differ in value; overridden settings are left out."""
+        """Return the new values of the settings whose texts differ in value."""
         values = {
             field.path: (field.parse(before[field.path]), field.parse(after[field.path]))
             for field in list_fields()
-            if field.path in after and field.path not in self.overrides
+            if field.path in after
         }
         return {path: new for path, (old, new) in values.items() if new != old}
 

@@ -5,9 +5,22 @@ The exceptions of the game are also `ValueError`s. Their messages quote the inpu
 
 from __future__ import annotations
 
+import errno
+from typing import TypeGuard
+
+_READ_FAULTS = (errno.EIO, errno.EACCES, errno.EPERM, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE)
+
 
 class TilekeeperError(Exception):
     """Base of all exception classes of Tilekeeper."""
+
+
+def is_read_fault(error: Exception) -> TypeGuard[OSError]:
+    """Return True if a file could not be read because of its disk, its permissions, or a lack of handles.
+
+    The file itself is not damaged, and may be read a moment later, so it must be kept.
+    """
+    return isinstance(error, OSError) and error.errno in _READ_FAULTS
 
 
 class NotationError(TilekeeperError, ValueError):

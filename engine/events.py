@@ -386,12 +386,18 @@ def read_start(data: Mapping[str, Any]) -> GameStarted:
     return event
 
 
+def read_kind(data: object) -> str:
+    """Return the kind of an event or entry from its data, or an empty text if the data has no kind."""
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    return kind if isinstance(kind, str) else ""
+
+
 def _read(data: Mapping[str, Any]) -> GameStarted | Event:
-    if not isinstance(data, Mapping) or str(data.get("kind")) not in _EVENT_TYPES:
-        raise NotationError(f"{data!r} is no event: its kind is not known")
+    if (name := read_kind(data)) not in _EVENT_TYPES:
+        raise NotationError(f"an event of the unknown kind {name!r}")
     if data.get("v") != EVENT_VERSION:
         raise NotationError(f"an event of version {data.get('v')!r}; this program reads version {EVENT_VERSION}")
-    kind = _EVENT_TYPES[data["kind"]]
+    kind = _EVENT_TYPES[name]
     names = {field.name for field in fields(kind)}
     if unknown := data.keys() - names - {"v", "kind"}:
         raise NotationError(f"event {data['kind']!r} has unknown fields: {', '.join(sorted(map(str, unknown)))}")

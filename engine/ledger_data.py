@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from engine.board import parse_square, square_name
 from engine.errors import NotationError
-from engine.events import EVENT_VERSION, from_json, to_json
+from engine.events import EVENT_VERSION, from_json, read_kind, to_json
 from engine.ledger import (
     Answered,
     AnswerText,
@@ -66,8 +66,8 @@ def read_entry(number: int, data: Mapping[str, Any]) -> Entry:
     """Return the entry with a number from plain data. Raises `NotationError` for data that nothing has written."""
     if data == UNREADABLE:
         return make_unreadable(number)
-    if not isinstance(data, Mapping) or data.get("kind") != ENTRY_KIND:
-        raise NotationError(f"{data!r} is no entry of a game")
+    if (kind := read_kind(data)) != ENTRY_KIND:
+        raise NotationError(f"an entry of the unknown kind {kind!r}")
     if data.get("v") != EVENT_VERSION:
         raise NotationError(f"an entry of version {data.get('v')!r}; this program reads version {EVENT_VERSION}")
     if unknown := data.keys() - _FIELDS:

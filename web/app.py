@@ -16,6 +16,7 @@ from jinja2.bccache import Bucket
 from werkzeug.exceptions import HTTPException
 
 from device.session.messages import Notice
+from device.session.new_game import FindLexicon
 from device.session.table_session import TableSession
 from device.storage.errors import StoreError
 from device.storage.files import read_small_file
@@ -44,6 +45,7 @@ from web.security.csrf import DatelessCookieSessionInterface
 from web.security.hosts import register_host_check
 from web.security.pairing import Pairing
 from web.streams import EventStreams
+from web.uploads import UploadRequest
 
 _MAX_FILE_BYTES = 1_000_000
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -99,7 +101,7 @@ def create_app(
     *,
     store: GameStore | None = None,
     pairing: Pairing | None = None,
-    own_lexicon: Path | None = None,
+    find_own: FindLexicon = lambda _: None,
     host_info: HostInfo | None = None,
     max_streams: int = MAX_STREAMS,
     template_cache: Path | None = None,
@@ -108,8 +110,8 @@ def create_app(
 
     All clients may view the pages; only paired devices may control the table.
 
-    `store` has the stored games; if it is None, the pages show no games. `own_lexicon` is the word list of the table's
-    owner, `host_info` describes the machine, and `template_cache` is a folder that keeps compiled templates for the
+    `store` has the stored games; if it is None, the pages show no games. `find_own` returns the owner's word list for a
+    tile set, `host_info` describes the machine, and `template_cache` is a folder that keeps compiled templates for the
     next start. `app.extensions["pairing"].code` is the pairing code that the table must show. Call
     `app.extensions["live"].close()` before stopping the server, to end the open streams.
     """
@@ -125,8 +127,8 @@ def create_app(
     app.register_blueprint(live.create_blueprint(page))
     app.register_blueprint(pairing_page.create_blueprint(pairing, session))
     app.register_blueprint(pairing_page.create_secure_blueprint(pairing, host_info))
-    app.register_blueprint(dialogs.create_blueprint(session, pairing, own_lexicon, host_info.find_new_game))
-    app.register_blueprint(actions.create_blueprint(session, pairing, own_lexicon))
+    app.register_blueprint(dialogs.create_blueprint(session, pairing, find_own, host_info.find_new_game))
+    app.register_blueprint(actions.create_blueprint(session, pairing, find_own))
     app.register_blueprint(pictures.create_blueprint(session, pairing))
     pictures.register_phone_camera(app, session.phone_stream, pairing, host_info)
     app.register_blueprint(setup.create_panel_blueprint(session, pairing, host_info))
@@ -139,7 +141,7 @@ def create_app(
     problem_reports = ProblemReports(archive, pairing, host_info)
     app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))
     tokens = api.Tokens(pairing, pairing.key)
-    api.register_api(app, api.list_operations(session, page, archive, problem_reports, own_lexicon, tokens), tokens)
+    api.register_api(app, api.list_operations(session, page, archive, problem_reports, find_own, tokens), tokens)
     return app
 
 
@@ -147,6 +149,7 @@ def make_app(pairing: Pairing, host_info: HostInfo, cookie_name: str) -> Flask:
     """Create an application without pages, with the filters, checks and error pages of a table and of a hall."""
     app = Flask(__name__)
     app.config.update(SECRET_KEY=pairing.key, MAX_CONTENT_LENGTH=MAX_BODY_BYTES)
+    app.request_class = UploadRequest
     app.session_interface = DatelessCookieSessionInterface(cookie_name)
     app.jinja_env.trim_blocks = app.jinja_env.lstrip_blocks = True
     filters.register_filters(app, host_info.board_colours)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
 import msgspec
@@ -19,7 +18,7 @@ from werkzeug.datastructures import MultiDict
 from device.session.commands import COMMAND_TABLE
 from device.session.commands.base import TableCommand, find_argument_type
 from device.session.commands.games import StartGame
-from device.session.new_game import NewGameRequest, make_game
+from device.session.new_game import FindLexicon, NewGameRequest, make_game
 from device.session.snapshot import Moment
 from engine.errors import TilekeeperError
 
@@ -61,14 +60,14 @@ def make_order_type(command: type[TableCommand]) -> type[Order]:
     )
 
 
-def make_command(command: type[TableCommand], order: Order, own_lexicon: Path | None) -> TableCommand:
-    """Return the command with the arguments in an order; `own_lexicon` is the table's word list.
+def make_command(command: type[TableCommand], order: Order, find_own: FindLexicon) -> TableCommand:
+    """Return the command with the arguments in an order; `find_own` returns the owner's word list for a tile set.
 
     Raises `NewGameError`.
     """
     arguments = {name: getattr(order, name) for name in order.__struct_fields__ if name != "seen"}
     if command is StartGame:
-        return make_game(NewGameRequest(**arguments), own_lexicon)
+        return make_game(NewGameRequest(**arguments), find_own)
     return command(**arguments)
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,8 +86,8 @@ def open_camera(
 
 
 def is_camera_spec(spec: str) -> bool:
-    """Return True if `spec` has a form that `open_camera` accepts; such a camera need not exist."""
-    return _is_reconnectable(spec) or re.fullmatch(r"phone(-stream)?|folder:.+", spec) is not None
+    """Return True if `spec` is a value of the setting `camera.source`; such a camera need not exist."""
+    return _is_reconnectable(spec) or re.fullmatch(r"auto|phone(-stream)?|folder:.+", spec) is not None
 
 
 def _is_reconnectable(spec: str) -> bool:
@@ -105,15 +106,18 @@ def _is_usb_camera(spec: str) -> bool:
 
 
 def open_reconnecting_camera(
-    spec: str, open_record: Callable[[Path], ShownPictures] | None = None, mains_hz: int = DEFAULT_MAINS_HZ
+    spec: str,
+    open_record: Callable[[Path], ShownPictures] | None = None,
+    mains_hz: int = DEFAULT_MAINS_HZ,
+    ended: threading.Event | None = None,
 ) -> Camera:
     """Open the camera that `spec` names; a USB, network or Pi camera that is missing is opened once it is connected.
 
-    `open_record` and `mains_hz` have the same meaning as in `open_camera`. Raises `CameraError` if a folder does not
-    exist or `spec` is invalid.
+    `open_record` and `mains_hz` have the same meaning as in `open_camera`, `ended` as in `ReconnectingCamera`. Raises
+    `CameraError` if a folder does not exist or `spec` is invalid.
     """
     if not _is_reconnectable(spec):
         return open_camera(spec, open_record, mains_hz)
     from device.cameras.reconnecting import ReconnectingCamera
 
-    return ReconnectingCamera(lambda: open_camera(spec, mains_hz=mains_hz))
+    return ReconnectingCamera(lambda: open_camera(spec, mains_hz=mains_hz), ended=ended)

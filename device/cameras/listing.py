@@ -13,6 +13,8 @@ _log = logging.getLogger(__name__)
 
 ListModules = Callable[[], Sequence[str]]
 """A function that returns the sensor names of the camera modules, in the order of their numbers."""
+AUTO = "auto"
+"""Value of `camera.source` for a camera module if there is one, otherwise for a phone."""
 _MODULE_BUS = "/base/"
 """Beginning of the libcamera ids of camera modules; the ids of USB cameras begin differently."""
 
@@ -24,6 +26,16 @@ class AvailableCamera:
     source: str
     description: str
     name: str = ""
+
+
+def resolve_camera(source: str, list_modules: ListModules | None = None) -> str:
+    """Return the value of `camera.source` that `open_camera` accepts: `pi` or `phone` for `AUTO`.
+
+    `list_modules` has the same meaning as in `list_cameras`.
+    """
+    if source != AUTO:
+        return source
+    return "pi" if (list_modules or list_camera_modules)() else "phone"
 
 
 def list_cameras(root: Path = Path("/"), list_modules: ListModules | None = None) -> tuple[AvailableCamera, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from contextlib import suppress
 
 from device.cameras.base import CLOSED_MESSAGE, AutoExposureCamera, Camera, CameraError, Frame
@@ -12,23 +13,30 @@ from device.system.periodic import Backoff
 
 CONNECT_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
 """Seconds before each attempt to open a camera that is not connected; the last value is repeated."""
+_POLL_INTERVAL_S = 0.1
 
 
 class ReconnectingCamera:
     """A live camera that is opened at once if possible, and otherwise when a picture is captured.
 
     `opener` opens the camera, or raises `CameraError` if none is connected. The delay between attempts grows with each
-    failure. `clock` returns seconds.
+    failure. `clock` returns seconds. A network camera that does not answer is opened for seconds; `ended` is an event
+    that ends the wait, as `close` does.
     """
 
     is_live = True
 
-    def __init__(self, opener: Callable[[], Camera], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        opener: Callable[[], Camera],
+        clock: Callable[[], float] = time.monotonic,
+        ended: threading.Event | None = None,
+    ) -> None:
         self._opener = opener
         self._clock = clock
         self._lock = threading.Lock()
         self._camera: Camera | None = None
-        self._closed = False
+        self._closing, self._ended = threading.Event(), ended or threading.Event()
         self._backoff = Backoff(CONNECT_DELAYS_S)
         self._next_try = clock()
         self.trouble = ""
@@ -57,8 +65,8 @@ class ReconnectingCamera:
 
     def close(self) -> None:
         """Close the camera; further calls raise `CameraError`."""
+        self._closing.set()
         with self._lock:
-            self._closed = True
             if self._camera is not None:
                 self._camera.close()
 
@@ -69,15 +77,42 @@ class ReconnectingCamera:
             return self._camera
 
     def _try_open(self) -> Camera:
-        if self._closed:
+        if self._is_closing:
             raise CameraError(CLOSED_MESSAGE)
         if self._clock() < self._next_try:
             raise CameraError(self.trouble)
         try:
-            camera = self._opener()
+            camera = self._open()
         except CameraError as error:
             self.trouble = str(error)
             self._next_try = self._clock() + self._backoff.record_failure()
             raise
         self.trouble = ""
         return camera
+
+    @property
+    def _is_closing(self) -> bool:
+        return self._closing.is_set() or self._ended.is_set()
+
+    def _open(self) -> Camera:
+        """Open the camera on another thread, and return it. Raises `CameraError`, at once when the camera is closed."""
+        opened: Future[Camera] = Future()
+        threading.Thread(target=_run, args=(self._opener, opened), name="camera-opening", daemon=True).start()
+        while not opened.done() and not self._is_closing:
+            wait([opened], _POLL_INTERVAL_S)
+        if opened.done():
+            return opened.result()
+        opened.add_done_callback(_close_opened)
+        raise CameraError(CLOSED_MESSAGE)
+
+
+def _run(opener: Callable[[], Camera], opened: Future[Camera]) -> None:
+    try:
+        opened.set_result(opener())
+    except Exception as error:  # raised again by `result`
+        opened.set_exception(error)
+
+
+def _close_opened(opened: Future[Camera]) -> None:
+    if opened.exception() is None:
+        opened.result().close()

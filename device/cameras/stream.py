@@ -27,6 +27,9 @@ from device.system.periodic import Backoff
 
 _SAMPLE_STEP_PX = 8
 """Distance of the pixels that are compared to find a repeated picture, in pixels."""
+_CLOSE_TIMEOUT_S, _LOST_CLOSE_TIMEOUT_S = 5.0, 0.2
+"""Longest time to wait for the thread of a camera that is closed, in seconds. That of a lost camera holds no device; it
+may be opening an address that does not answer."""
 
 
 class StreamCamera(Closeable):
@@ -94,7 +97,7 @@ class StreamCamera(Closeable):
         self._closing.set()
         with self._frame_arrived:
             self._frame_arrived.notify_all()
-        self._thread.join(timeout=5)
+        self._thread.join(timeout=_LOST_CLOSE_TIMEOUT_S if self._lost else _CLOSE_TIMEOUT_S)
 
     def _wait_for_frame(self, decode: Callable[[Image], Image | None]) -> Frame:
         """Return the first new frame that `decode` can decode; damaged JPEGs are skipped. Raises `CameraError`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,15 +16,16 @@ from msgspec.structs import replace
 
 from calibration.profile import TableProfile
 from device.cameras import AbsentCamera, open_reconnecting_camera
+from device.cameras.listing import resolve_camera
 from device.cameras.reconnecting import ReconnectingCamera
 from device.catalogue import get_text
 from device.cli import UserError, print_line
 from device.cli.doctor import describe_machine, find_program_version
 from device.cli.options import (
     ensure_data_folder,
-    find_own_lexicon,
     find_unused_options,
     make_lexicon_finder,
+    make_own_lists,
     prepare_game,
 )
 from device.cli.page import announce_wifi, check_page_address, find_page_addresses, open_page
@@ -38,11 +39,11 @@ from device.session.messages import CommandRefusedError, Notice, Trouble, format
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import SessionConfig, TableSession
 from device.settings import GameSettings, PanelSettings, Settings, TableSettings
-from device.settings_editor import SettingsEditor, SettingsFile, find_unusable_setting
+from device.settings_editor import SettingPath, SettingsEditor, SettingsFile, find_unusable_setting
 from device.storage.backups import BACKUP_FOLDER, BackupTask
 from device.storage.errors import log_store_errors
 from device.storage.fallback import FallbackStore
-from device.storage.lexicons import NO_LEXICON, find_cache_folder
+from device.storage.lexicons import NO_LEXICON, OwnLists, find_cache_folder
 from device.storage.notes import load_note
 from device.storage.recovery import open_store
 from device.storage.shown_pictures import StoredPictureRecord
@@ -51,9 +52,10 @@ from device.system.hotspot import Hotspot, HotspotError, read_hotspot
 from device.system.new_version import find_newer_version
 from device.system.periodic import PeriodicTask
 from device.system.start_record import STABLE_S, StartRecord
-from device.system.systemd import is_service, keep_alive, make_page_check, make_worker_feed, notify, wait_with_watchdog
+from device.system.systemd import keep_alive, make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
 from device.system.wifi import HotspotWatch, NetworkManager, count_phones_in_hotspot
+from engine.errors import TilekeeperError
 from engine.lexicon import can_decide_challenge, describe_list
 from engine.rules import ChallengeRule
 from vision.recognition.reader import PhotoReader
@@ -154,14 +156,14 @@ class Appliance:
         self._profile = profile
         self._report = report
         self._starts = starts or StartRecord(None)
-        self._settings_file = settings_file
+        self._data_folder = ensure_data_folder(settings.data.folder)
+        self._lexicon_folder = self._data_folder / LEXICON_FOLDER
         self._first_game, self._lexicon = self._starts.build(
             "word list",
-            lambda: prepare_game(settings.game),
+            lambda: prepare_game(settings.game, self._lexicon_folder),
             lambda: prepare_game(replace(settings.game, lexicon=NO_LEXICON)),
         )
         self._find_outdated_game: Callable[[], int] = int
-        self._data_folder = ensure_data_folder(settings.data.folder)
         self._notices: list[str] = []
         self._hall: HallPublisher | None = None
         self._setup_problems: list[str] = []
@@ -175,8 +177,25 @@ class Appliance:
         """Event that ends `serve` when another thread sets it."""
         self.should_power_off = threading.Event()
         """Event that is set when a player holds the power button of the panel."""
-        self.play_again = PlayAgain(self._first_game, make_lexicon_finder(settings.game), self._lexicon)
+        self.should_restart = threading.Event()
+        """Event that is set when the program shall restart itself after `serve`."""
+        self._editor: SettingsEditor | None = None
+        if settings_file:
+            self._editor = SettingsEditor(settings_file, settings, find_unusable=find_unusable_setting)
+        self.play_again = self._make_play_again(0)
         """Command with which the panel starts the next game."""
+
+    @property
+    def _own_lists(self) -> OwnLists:
+        return make_own_lists(self._settings.game, self._lexicon_folder)
+
+    def _make_play_again(self, outdated: int) -> PlayAgain:
+        return PlayAgain(self._first_game, make_lexicon_finder(self._own_lists), self._lexicon, outdated)
+
+    @property
+    def overrides(self) -> Collection[SettingPath]:
+        """The settings that options of the command line still replace."""
+        return self._editor.overrides if self._editor else ()
 
     def serve(self, *, new: bool = False, has_options: bool = True) -> None:
         """Run the table until `ended` is set; see `begin_game` for `new` and `has_options`.
@@ -236,9 +255,10 @@ class Appliance:
         camera = self._starts.build(
             "camera",
             lambda: open_reconnecting_camera(
-                self._settings.camera.source,
+                resolve_camera(self._settings.camera.source),
                 lambda folder: StoredPictureRecord(store, folder),
                 self._settings.camera.mains_hz,
+                self.ended,
             ),
             lambda: AbsentCamera(NO_CAMERA_MESSAGE),
         )
@@ -267,7 +287,7 @@ class Appliance:
         was recorded is replaced. If a game is resumed, options without effect are reported on the console and the page.
         """
         outdated = 0 if has_options else self._find_outdated_game()
-        self.play_again = replace(self.play_again, outdated=outdated)
+        self.play_again = self._make_play_again(outdated)
         replacement = StartGame(self._first_game, self._lexicon) if has_options or outdated else None
         if not new:
             try:
@@ -275,7 +295,7 @@ class Appliance:
             except CommandRefusedError:
                 pass  # there is no game, or the last game has ended
             else:
-                given = set(self._settings_file.overrides.values()) if self._settings_file else set()
+                given = set(self._editor.overrides.values()) if self._editor else set()
                 if unused := find_unused_options(state, self._first_game, given):
                     self._announce(session, format_sentence(get_text("options-unused", ", ".join(unused))))
                 if state.phase is not Phase.LOBBY:
@@ -339,7 +359,7 @@ class Appliance:
                 pairing.code, pairing.secret, find_page_addresses(page.host, page.port), self._hotspot
             )
 
-        actions = PanelActions(self.play_again, power_off, pairing.open_for_one_device)
+        actions = PanelActions(lambda: self.play_again, power_off, pairing.open_for_one_device)
         panel = self._settings.panel if use else PanelSettings(use=False)
         return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
 
@@ -380,12 +400,12 @@ class Appliance:
             find_version=find_program_version,
             data_folder=str(self._data_folder),
             wifi_manager=NetworkManager() if self._hotspot else None,
-            settings=self.open_settings(store),
+            settings=self.open_settings(session, store),
             find_secure_port=lambda: self._secure_port,
             board_colours=page.board_colours,
             language=page.language,
             table_name=self._settings.hall.table,
-            find_new_game=self.play_again.find_default,
+            find_new_game=lambda last: self.play_again.find_default(last),
             hall=self._hall,
             directed=self._hall.directed if self._hall else None,
         )
@@ -394,34 +414,46 @@ class Appliance:
             session,
             store=store,
             pairing=pairing,
-            own_lexicon=find_own_lexicon(self._settings.game),
+            find_own=lambda tile_set: self._own_lists.find(tile_set),
             host_info=host,
             template_cache=find_cache_folder() / TEMPLATE_FOLDER,
         )
 
-    def open_settings(self, store: GameStore) -> SettingsAccess | None:
+    def open_settings(self, session: TableSession, store: GameStore) -> SettingsAccess | None:
         """Return the page's access to the settings file, or None without a settings file.
 
-        If a user changes the limits for stored pictures, the store uses the new limits without a restart.
+        Changed limits for stored pictures take effect at once, changed settings of `[game]` with the next game.
         """
-        if self._settings_file is None:
+        if self._editor is None:
             return None
 
         def apply(settings: Settings) -> None:
             store.picture_limits = settings.data.picture_limits
+            before, self._settings = self._settings, settings
+            if settings.game != before.game:
+                self._change_next_game(session, store)
 
-        def restart() -> None:  # systemd starts the program again
+        def restart() -> None:
+            self.should_restart.set()
             threading.Timer(RESTART_DELAY_S, self.ended.set).start()
 
         def find_new_version() -> str:
             return find_newer_version(find_cache_folder()) if self._settings.page.new_versions else ""
 
-        return SettingsAccess(
-            SettingsEditor(self._settings_file, self._settings, apply, find_unusable_setting),
-            self._data_folder / LEXICON_FOLDER,
-            restart if is_service() else None,
-            find_new_version=find_new_version,
-        )
+        self._editor.set_listener(apply)
+        return SettingsAccess(self._editor, self._lexicon_folder, restart, find_new_version=find_new_version)
+
+    def _change_next_game(self, session: TableSession, store: GameStore) -> None:
+        """Let the next game have the changed settings of `[game]`; a game in which nothing was recorded is replaced."""
+        try:
+            self._first_game, self._lexicon = prepare_game(self._settings.game, self._lexicon_folder)
+        except TilekeeperError as error:  # the next game is like the last one
+            self._announce(session, format_sentence(str(error)))
+            return
+        self.play_again = self._make_play_again(find_outdated_game(store, self._settings.game))
+        state = session.state
+        if state.phase in (Phase.TURN, Phase.DRAWING) and state.events == 1:  # only the start
+            session.submit(StartGame(self._first_game, self._lexicon), state.moment)
 
     def _wait(self, session: TableSession, port: int, status: str) -> None:
         """Notify systemd that the program is ready, and send pings to its watchdog until the program ends.
@@ -444,7 +476,8 @@ class Appliance:
         finally:
             stable.cancel()
         self._starts.close()
-        notify("STOPPING=1")
+        if not self.should_restart.is_set():
+            notify("STOPPING=1")
 
 
 def make_auto_turn_config(settings: TableSettings) -> AutoTurnConfig | None:

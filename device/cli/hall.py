@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from device.cli import UserError, describe_unreadable_file, print_line
 from device.cli.options import ensure_data_folder
 from device.cli.page import announce_pairing, find_page_addresses
+from device.storage.files import keep_private
 from engine.limits import MAX_PORT
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@keep_private()
 def run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C or SIGTERM."""
     from web.hall.feed import MAX_DELAY_S

@@ -32,13 +32,14 @@ from device.settings import (
     find_user_folder,
     load_settings,
 )
-from device.storage.lexicons import NO_LEXICON, find_cache_folder, open_lexicon
+from device.storage.lexicons import NO_LEXICON, OwnLists, find_cache_folder, open_lexicon
 from engine.board import layout_names
 from engine.errors import RulesError
 from engine.events import GameStarted
 from engine.game import Game
 from engine.lexicon import Lexicon, LexiconError
 from engine.rules import PRESETS, Rules
+from engine.tiles import load_tile_set
 
 if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictures take to run
     from calibration.profile import ProfiledReader, TableProfile
@@ -130,10 +131,11 @@ def _parse_names(listed: str) -> tuple[str, ...]:
         raise UserError(f"--players: {error}") from None
 
 
-def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
+def prepare_game(game: GameSettings, uploads: Path | None = None) -> tuple[GameStarted, Lexicon | None]:
     """Return the event that starts a game, and the word list of the game (or None).
 
-    Raises `UserError`, `LexiconError` and other errors of the engine.
+    `uploads` is the folder of the uploaded word lists: the list in the settings is not used if it was uploaded for
+    other tiles. Raises `UserError`, `LexiconError` and other errors of the engine.
     """
     players, first = tuple(map(clean_name, game.players)), clean_name(game.first)
     game = msgspec.structs.replace(game, players=players, first=first)
@@ -151,7 +153,11 @@ def prepare_game(game: GameSettings) -> tuple[GameStarted, Lexicon | None]:
         Game.begin(started)
     except RulesError as error:
         raise UserError(f"--players {','.join(game.players)}: {error}") from None
-    lexicon = open_lexicon(game.lexicon, game.tiles, find_cache_folder())
+    choice, lists = game.lexicon, make_own_lists(game, uploads)
+    if lists.named is not None:
+        own = lists.find(game.tiles)
+        choice = str(own) if own else None
+    lexicon = open_lexicon(choice, game.tiles, find_cache_folder())
     return replace(started, lexicon=lexicon.name if lexicon else None), lexicon
 
 
@@ -179,18 +185,18 @@ def _find_first_player(game: GameSettings) -> int:
     return game.players.index(game.first)
 
 
-def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon | None]:
+def make_lexicon_finder(lists: OwnLists) -> Callable[[GameStarted], Lexicon | None]:
     """Return a function that finds the word list of a stored game by the list's name.
 
-    The function tries the word list in the settings, then the list in the package. It returns None (words are not
-    checked) if the game was started without a list, or if its list is not available.
+    The function tries the owner's lists, then the list in the package. It returns None (words are not checked) if the
+    game was started without a list, or if its list is not available.
     """
 
     def find_lexicon(started: GameStarted) -> Lexicon | None:
         if started.lexicon is None:
             return None
-        own = find_own_lexicon(game)
-        for choice in ([str(own)] if own else []) + [None]:
+        own = (lists.find(started.tile_set), *lists.list_uploads(load_tile_set(started.tile_set).language_code))
+        for choice in (*[str(path) for path in own if path], None):
             try:
                 found = open_lexicon(choice, started.tile_set, find_cache_folder())
             except LexiconError:
@@ -202,9 +208,9 @@ def make_lexicon_finder(game: GameSettings) -> Callable[[GameStarted], Lexicon |
     return find_lexicon
 
 
-def find_own_lexicon(game: GameSettings) -> Path | None:
-    """Return the path of the word list in the settings, or None if the settings do not name a file."""
-    return None if game.lexicon in (None, NO_LEXICON) else Path(game.lexicon).expanduser()
+def make_own_lists(game: GameSettings, uploads: Path | None = None) -> OwnLists:
+    """Return the word lists of the table's owner: the one in the settings, and those in the folder `uploads`."""
+    return OwnLists(None if game.lexicon in (None, NO_LEXICON) else Path(game.lexicon).expanduser(), uploads)
 
 
 def find_unused_options(state: TableSnapshot, wanted: GameStarted, given: set[str]) -> list[str]:

@@ -13,7 +13,7 @@ import gc
 import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -30,6 +30,8 @@ from device.cli.options import (
 )
 from device.settings import Settings, find_settings_file, find_user_settings_file
 from device.settings_editor import SettingPath, SettingsFile
+from device.storage.files import keep_private
+from device.system.restart import restart_program
 from device.system.start_record import StartRecord
 
 _GAME_OPTIONS = ("players", "tiles", "lexicon", "layout", "rules", "challenge", "clock", "first")
@@ -51,8 +53,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--camera",
         metavar="CAMERA",
-        help="camera to use: phone, phone-stream, usb:0, http://..., rtsp://..., folder:DIR or pi (default); "
-        "`tilekeeper cameras` lists the cameras of this machine",
+        help="camera to use: phone, phone-stream, usb:0, http://..., rtsp://..., folder:DIR or pi (default: pi if a "
+        "camera module is connected, otherwise phone); `tilekeeper cameras` lists the cameras of this machine",
     )
     add_game_options(parser, players_needed=False)
     add_rule_options(parser)
@@ -64,6 +66,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_data_options(parser)
 
 
+@keep_private()
 def run(args: argparse.Namespace) -> int:
     """Run the table until Ctrl-C or SIGTERM, or until a player switches the machine off with the panel."""
     gc.disable()  # nearly all that the start makes is needed until the end; `Appliance.serve` collects again
@@ -82,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
         for number, handler in previous.items():
             signal.signal(number, handler)
         gc.enable()
+    if appliance.should_restart.is_set():
+        restart_program(list_restart_words(args, appliance.overrides))
     if appliance.should_power_off.is_set():
         switch_off_machine()
     return 0
@@ -96,6 +101,18 @@ def make_settings_file(args: argparse.Namespace) -> SettingsFile:
     """Return the settings file that the page may change, with a list of the settings that options replace."""
     given = {path: f"--{name}" for name, path in OVERRIDABLE_SETTINGS.items() if getattr(args, name, None) is not None}
     return SettingsFile(args.settings or find_settings_file() or find_user_settings_file(), given)
+
+
+def list_restart_words(args: argparse.Namespace, overrides: Collection[SettingPath]) -> list[str]:
+    """Return the arguments with which the program restarts: those that it has, except settings changed on the page.
+
+    `overrides` are the settings that were not changed. `--new` is left out, so that the game continues.
+    """
+    words = ["run"] if args.settings is None else ["run", f"--settings={args.settings}"]
+    for name, path in OVERRIDABLE_SETTINGS.items():
+        given = getattr(args, name) if path in overrides else None
+        words += [f"--{name}={value}" for value in (given if isinstance(given, list) else [given]) if given is not None]
+    return words
 
 
 def make_start_record() -> StartRecord:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from device.cameras.addresses import hide_credentials
-from device.cameras.listing import list_cameras
+from device.cameras.listing import list_cameras, resolve_camera
 from device.doctor.finding import Finding, Subject
 from device.doctor.service import check_access, is_closed_to_service, read_service_state
 from device.doctor.system import System
@@ -33,8 +33,10 @@ MIN_CONFIDENCE = 0.9
 
 def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
     """Check that the service may use the camera, or that the folder of pictures exists."""
-    subject, source = Subject("camera"), settings.camera.source
-    if source in _PHONES:
+    subject, source = Subject("camera"), resolve_camera(settings.camera.source)
+    if source != settings.camera.source and source in _PHONES:
+        yield subject.note("no camera module was found, so phones take the pictures")
+    elif source in _PHONES:
         yield subject.good("paired phones take the pictures")
     elif source.startswith(_FOLDER):
         yield _check_folder(system, subject, Path(source.removeprefix(_FOLDER)).expanduser())
@@ -56,7 +58,7 @@ def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
     """Take a picture and check it, unless the running table uses the camera."""
     from device.cameras import CameraError
 
-    subject, source = Subject("camera"), settings.camera.source
+    subject, source = Subject("camera"), resolve_camera(settings.camera.source)
     if source in _PHONES or source.startswith(_FOLDER):
         return
     if read_service_state(system) in ("active", "activating"):

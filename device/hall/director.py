@@ -18,7 +18,7 @@ from device.catalogue import get_text
 from device.hall.messages import SCHEMA_VERSION, TOPIC_ROOT, HallMessage, Publication
 from device.player_names import is_player_name
 from device.settings import TABLE_PATTERN
-from device.storage.files import read_small_file, write_file
+from device.storage.files import may_exist, read_small_file, write_file
 from engine.errors import TilekeeperError
 from engine.rules import MAX_PLAYERS, MIN_PLAYERS
 
@@ -199,9 +199,9 @@ def open_key(path: Path) -> Ed25519PrivateKey:
     An unreadable file is not replaced: with another key, the admin of each table would have to accept the hall again.
     """
     try:
-        if not path.exists():
+        if not may_exist(path):
             new = Ed25519PrivateKey.generate()
-            write_file(path, new.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()), mode=0o600)
+            write_file(path, new.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
         key = load_pem_private_key(read_small_file(path, _MAX_FILE_BYTES), None)
     except (OSError, ValueError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is damaged"

@@ -75,12 +75,12 @@ EdgeHandler = Callable[[Button, bool], None]
 class PanelActions:
     """Actions of the new-game button and the power button. If an action is None, the panel shows a refusal instead.
 
-    Holding the new-game button submits the command `new_game`. Holding the power button calls `power_off`, which starts
-    the shutdown of the machine and must return at once. A tap of the power button calls `open_pairing`, which allows
-    one device to pair without a code.
+    Holding the new-game button submits the command that `new_game` returns. Holding the power button calls `power_off`,
+    which starts the shutdown of the machine and must return at once. A tap of the power button calls `open_pairing`,
+    which allows one device to pair without a code.
     """
 
-    new_game: TableCommand | None = None
+    new_game: Callable[[], TableCommand] | None = None
     power_off: Callable[[], None] | None = None
     open_pairing: Callable[[], None] | None = None
 
@@ -315,7 +315,7 @@ class Panel(Closeable):
         if self._actions.new_game is None:
             self._refuse(Refusal.from_key("new-game-on-page"), done)
         else:
-            self._run_command(self._actions.new_game, seat, seen, done)
+            self._run_command(self._actions.new_game(), seat, seen, done)
 
     def _open_pairing(self, done: Future[TableSnapshot]) -> None:
         seconds = f"{HOLD_S[Button.POWER]:.0f}"

@@ -223,7 +223,7 @@ class GameController:
             self.words = words
         self.colours.save(zip(started.players, colours, strict=False))
         self.open_log(log)
-        self._report_unsaved(save_error)
+        self.report_unsaved(save_error)
         if before is not None and not before.game.turns:
             before.discard()
 
@@ -358,7 +358,7 @@ class GameController:
         to_clear = add_withdrawn_plays(self.evidence.to_clear, before, ledger.game, self.evidence.reading)
         self.evidence = replace(self.evidence, to_clear=to_clear)
         notes = {EVIDENCE_NOTE: write_evidence(self.evidence, 1 + len(ledger.entries))}
-        self._report_unsaved(self.log.append(ledger, pictures or {}, notes))
+        self.report_unsaved(self.log.append(ledger, pictures or {}, notes))
         if self.store.picture_problem:
             self.show_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE)
 
@@ -421,7 +421,7 @@ class GameController:
             ledger = step()
         self.evidence = replace(self.evidence, history=EMPTY_HISTORY, to_clear=())
         notes = {EVIDENCE_NOTE: write_evidence(self.evidence, 1 + len(ledger.entries))}
-        self._report_unsaved(self.log.append(ledger, {}, notes))
+        self.report_unsaved(self.log.append(ledger, {}, notes))
         if self.clock_keeper:
             self.clock_keeper.restore(before, self.game)
 
@@ -530,14 +530,17 @@ class GameController:
         return self._log is not None and (self._log.has_unsaved or self.store.has_discarded_games)
 
     def save(self) -> bool:
-        """Try to save the entries that are not on disk yet; return True if all entries are on disk."""
-        return self._log is None or not self._log.save()
+        """Try to save what is not on disk yet; return True if nothing is left."""
+        if self._log is not None:
+            self._log.save()
+        return not self.has_unsaved
 
     def remove_notices(self, key: str) -> None:
         """Remove the notices with the message `key`."""
         self.notices = tuple(notice for notice in self.notices if notice.key != key)
 
-    def _report_unsaved(self, save_error: str) -> None:
+    def report_unsaved(self, save_error: str) -> None:
+        """Show the reason why something could not be saved, unless it is empty."""
         if save_error:
             self.show_notice("not-saved", save_error, trouble=Trouble.STORE)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,13 +59,22 @@ class NewGameRequest(msgspec.Struct, frozen=True):
     levels: Annotated[tuple[Name, ...], Meta(max_length=MAX_PLAYERS)] = ()
 
 
-def list_choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
-    """Return the values that may be chosen for a new game, by field; `own_lexicon` is the table's word list, if any."""
+FindLexicon = Callable[[str], Path | None]
+"""A function that returns the owner's word list for a tile set, or None (`device.storage.lexicons.OwnLists.find`)."""
+
+
+def list_own_lexicons(find_own: FindLexicon) -> Mapping[str, Path]:
+    """Return the owner's word lists by tile set."""
+    return {name: path for name in playable_tile_set_names() if (path := find_own(name)) is not None}
+
+
+def list_choices(own_lexicons: Collection[Path]) -> Mapping[str, Sequence[Any]]:
+    """Return the values that may be chosen for a new game, by field; `own_lexicons` are the owner's word lists."""
     return {
         "tiles": sorted(
             ((name, load_tile_set(name).language) for name in playable_tile_set_names()), key=lambda pair: pair[1]
         ),
-        "lexicon": [SHIPPED_LEXICON, *([OWN_LEXICON] if own_lexicon else []), NO_LEXICON],
+        "lexicon": [SHIPPED_LEXICON, *([OWN_LEXICON] if own_lexicons else []), NO_LEXICON],
         "layout": layout_names(),
         "preset": list(PRESETS),
         **{field: tuple(choice.values) for field, choice in RULE_CHOICES.items()},
@@ -74,11 +83,11 @@ def list_choices(own_lexicon: Path | None) -> Mapping[str, Sequence[Any]]:
     }
 
 
-def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
+def make_game(request: NewGameRequest, find_own: FindLexicon) -> StartGame:
     """Convert a request to the command that starts the game. Raises `NewGameError` for an invalid request.
 
     An empty name means that nobody has this seat. A request contains only the kind of a word list, so that it cannot
-    name a path in the file system; `own_lexicon` is the path for the kind `own`.
+    name a path in the file system; `find_own` returns the path for the kind `own`.
     """
     choices = request.choices
     if unknown := [*choices.keys() - CHOICE_FIELDS, *set(request.variations) - set(VARIATIONS)]:
@@ -95,7 +104,8 @@ def make_game(request: NewGameRequest, own_lexicon: Path | None) -> StartGame:
         raise NewGameError("new.wrong.board", squares=squares)
     tiles = read_choice(choices, "tiles", playable_tile_set_names(), "en")
     kind = read_choice(choices, "lexicon", (SHIPPED_LEXICON, OWN_LEXICON, NO_LEXICON), SHIPPED_LEXICON)
-    lexicon_choices = {OWN_LEXICON: str(own_lexicon), NO_LEXICON: NO_LEXICON, SHIPPED_LEXICON: None}
+    own = find_own(tiles)
+    lexicon_choices = {OWN_LEXICON: str(own) if own else None, NO_LEXICON: NO_LEXICON, SHIPPED_LEXICON: None}
     levels = _select_taken_seats(seats, request.levels) if any(request.levels) else ()
     try:
         words = open_lexicon(lexicon_choices[kind], tiles, find_cache_folder())

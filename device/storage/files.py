@@ -8,7 +8,8 @@ import os
 import stat
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.errors import TilekeeperError
@@ -16,6 +17,8 @@ from engine.errors import TilekeeperError
 OLD_PART_S = 3600.0
 """Age of an incomplete file in seconds after which no program is still writing it."""
 _PART_SUFFIX = ".part"
+_READ_PAUSES_S = (0.1, 0.4)
+"""Pauses in seconds after which a file is read again, if the disk could not read it."""
 
 _log = logging.getLogger(__name__)
 
@@ -46,7 +49,17 @@ def may_exist(path: Path) -> bool:
     return True
 
 
-def write_file(path: Path, data: bytes, mode: int = 0o644, *, sync: bool = True) -> None:
+@contextmanager
+def keep_private() -> Iterator[None]:
+    """Let other users read nothing that the program writes during a `with` block."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def write_file(path: Path, data: bytes, mode: int = 0o600, *, sync: bool = True) -> None:
     """Write a file completely or not at all, even if the power fails. Raises `OSError`.
 
     `mode` are the permissions of the file. If `sync` is False, nothing is synced to disk, which takes tens of
@@ -61,7 +74,7 @@ def write_file(path: Path, data: bytes, mode: int = 0o644, *, sync: bool = True)
             if sync:
                 os.fsync(part.fileno())
             os.fchmod(part.fileno(), mode)
-            _give_to_owner_of(path if path.exists() else path.parent, Path(part.name))
+            _give_to_owner_of(path if may_exist(path) else path.parent, Path(part.name))
             Path(part.name).replace(path)
         except OSError:
             Path(part.name).unlink(missing_ok=True)
@@ -86,8 +99,27 @@ def _remove_old_parts(folder: Path, prefix: str) -> None:
 def read_small_file(path: Path, max_bytes: int) -> bytes:
     """Return the content of a file of at most `max_bytes` bytes.
 
-    Raises `OSError` if the file is larger, or is not a regular file but a device, FIFO or folder.
+    If the disk cannot read it, this is tried again after a short time. Raises `OSError`, also if the file is larger, or
+    is not a regular file but a device, FIFO or folder.
     """
+    for pause_s in _READ_PAUSES_S:
+        try:
+            return _read_once(path, max_bytes)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            _log.warning("%s is read again: %s", path, error)
+            time.sleep(pause_s)
+    return _read_once(path, max_bytes)
+
+
+def set_aside(path: Path) -> None:
+    """Rename a file that cannot be used to `*.damaged`; errors are ignored."""
+    with suppress(OSError):
+        path.replace(path.with_name(f"{path.name}.damaged"))
+
+
+def _read_once(path: Path, max_bytes: int) -> bytes:
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a FIFO would wait for its writer
         state = os.fstat(file.fileno())
         if not stat.S_ISREG(state.st_mode) or state.st_size > max_bytes:

@@ -171,13 +171,17 @@ class GameLog:
         self._earlier_logs = ()
         return ""
 
-    def discard(self) -> None:
-        """Delete this game, which was begun by mistake; if the store cannot be written, it is deleted later."""
+    def discard(self) -> str:
+        """Delete this game, which was begun by mistake; if the store cannot be written, it is deleted later.
+
+        Return the reason if it is not deleted yet, otherwise an empty string.
+        """
         self._unsaved.clear()
-        if self._unsaved_start is None:
-            self._export_unsaved()
-            self._store.discard_game(self.number)
-        self._unsaved_start = None
+        if self._unsaved_start is not None:  # it is not in the store
+            self._unsaved_start = None
+            return ""
+        self._export_unsaved()
+        return self._store.discard_game(self.number)
 
     def _find_unsaved_logs(self) -> tuple[GameLog, ...]:
         """Return the logs of the games with unsaved entries, in the order in which the games were started."""

@@ -8,7 +8,8 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from device.catalogue import get_text
@@ -148,25 +149,73 @@ def _make_unreadable_error(path: object, reason: object) -> LexiconError:
     return LexiconError(get_text("list-unreadable", path, reason))
 
 
-def find_word_lists(folder: Path, system_dir: Path = SYSTEM_LIST_DIR) -> tuple[Path, ...]:
-    """Return the uploaded word lists in `folder` and the word lists of the operating system."""
-    uploaded = sorted(folder.glob(f"*{_UPLOAD_SUFFIX}"))
+def find_system_lists(system_dir: Path = SYSTEM_LIST_DIR) -> tuple[Path, ...]:
+    """Return the word lists of the operating system."""
     names = sorted(set(_SYSTEM_LIST_NAMES.values()))
-    return (*uploaded, *(path for name in names if _is_usable(path := system_dir / name)))
+    return tuple(path for name in names if _is_usable(path := system_dir / name))
+
+
+@dataclass(frozen=True, slots=True)
+class OwnLists:
+    """The word lists of the table's owner: the one that the settings name, and those that were uploaded.
+
+    `folder` has a sub-folder of uploaded lists for each language of tiles, such as `de`.
+    """
+
+    named: Path | None = None
+    folder: Path | None = None
+
+    def find(self, tile_set: str) -> Path | None:
+        """Return the list for a tile set, or None.
+
+        It is the named list, unless that was uploaded for another language, otherwise the newest uploaded one.
+        """
+        language = load_tile_set(tile_set).language_code
+        if self.named and self.find_language(self.named) in ("", language):
+            return self.named
+        return max(self.list_uploads(language), key=_read_change_time, default=None)
+
+    def find_language(self, path: Path) -> str:
+        """Return the language code for which a list was uploaded, or an empty text for a list that was not uploaded."""
+        return path.parent.name if self.folder and path.parent.parent == self.folder else ""
+
+    def list_uploads(self, language: str = "*") -> tuple[Path, ...]:
+        """Return the lists that were uploaded for a language, or for all languages."""
+        return tuple(sorted(self.folder.glob(f"{language}/*{_UPLOAD_SUFFIX}"))) if self.folder else ()
+
+
+def count_words(path: Path, tile_set: str, cache_dir: Path | None = None) -> int | None:
+    """Return the number of words that a list has for a tile set, or None if the list cannot be read."""
+    try:
+        return _count_words(path, path.stat().st_mtime_ns, tile_set, cache_dir)
+    except (LexiconError, OSError):
+        return None
+
+
+@lru_cache
+def _count_words(path: Path, _changed: int, tile_set: str, cache_dir: Path | None) -> int:
+    return len(read_lexicon(path, load_tile_set(tile_set), cache_dir))
+
+
+def _read_change_time(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:  # deleted meanwhile
+        return 0
 
 
 def save_uploaded_list(name: str, data: bytes, folder: Path, tiles: TileSet, cache_dir: Path | None = None) -> Path:
-    """Save an uploaded word list in `folder` and return its path. Raises `LexiconError`, `OSError`.
+    """Save an uploaded word list in the sub-folder of `folder` for the language of the tiles, and return its path.
 
     `name` is the name of the file on the user's device. A list of the same name is replaced. Only text is accepted,
-    because an invalid compiled list would crash marisa-trie.
+    because an invalid compiled list would crash marisa-trie. Raises `LexiconError`, `OSError`.
     """
     if is_compiled(data):
         raise LexiconError(get_text("list-compiled"))
     stem = re.sub(r"[^\w-]+", "-", Path(name).stem).strip("-")[:_MAX_UPLOAD_NAME_LENGTH] or "words"
     _parse_list(stem, stem, data, tiles, cache_dir)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{stem}{_UPLOAD_SUFFIX}"
+    path = folder / tiles.language_code / f"{stem}{_UPLOAD_SUFFIX}"
+    path.parent.mkdir(parents=True, exist_ok=True)
     write_file(path, data)
     return path
 

@@ -22,7 +22,7 @@ from device.catalogue import get_text
 from device.storage.checksums import EventRow, add_checksum, compute_checksum, is_intact
 from device.storage.damage import SELECT_GAMES, find_damaged_games, find_length, has_orphans, read_event_rows
 from device.storage.database import Database
-from device.storage.errors import GameDeletedError, StoreDamagedError, StoreError, StoreFullError, log_store_errors
+from device.storage.errors import GameDeletedError, StoreDamagedError, StoreError, StoreFullError
 from device.storage.picture_limits import (
     DEFAULT_LIMITS,
     PictureSummary,
@@ -179,23 +179,30 @@ class GameStore(Closeable):
         for notify in self.delete_listeners:
             notify(started, bool(imported))
 
-    def discard_game(self, game: int) -> None:
-        """Delete a game now or, if the store cannot be written, in a later call of `delete_discarded_games`."""
+    def discard_game(self, game: int) -> str:
+        """Delete a game now or, if the store cannot be written, in a later call of `delete_discarded_games`.
+
+        Return the reason if it is not deleted yet, otherwise an empty string.
+        """
         self._discarded_games.append(game)
-        self.delete_discarded_games()
+        return self.delete_discarded_games()
 
     @property
     def has_discarded_games(self) -> bool:
         """True if there are discarded games that could not be deleted yet."""
         return bool(self._discarded_games)
 
-    def delete_discarded_games(self) -> None:
-        """Try to delete the discarded games that could not be deleted before. Errors are only logged."""
-        with log_store_errors("a game that was taken back cannot be deleted yet"):
+    def delete_discarded_games(self) -> str:
+        """Try to delete the discarded games that could not be deleted before; return the reason if this fails."""
+        try:
             while self._discarded_games:
                 with suppress(GameDeletedError):
                     self.delete_game(self._discarded_games[0])
                 del self._discarded_games[0]
+        except StoreError as error:
+            _log.warning("a game that was taken back cannot be deleted yet: %s", error)
+            return str(error)
+        return ""
 
     def add_game(
         self,

@@ -31,11 +31,6 @@ STACK_DEPTH = 5
 """Number of stack frames of each thread that are logged when a health check fails."""
 
 
-def is_service() -> bool:
-    """Return True if systemd started the program as a service, and will start it again when it ends."""
-    return bool(os.environ.get("NOTIFY_SOCKET"))
-
-
 def notify(*states: str, environment: Mapping[str, str] = os.environ) -> bool:
     """Send states such as `READY=1` or `STATUS=...` to systemd; return False if they could not be sent."""
     path = environment.get("NOTIFY_SOCKET")

@@ -1,5 +1,6 @@
 """The profile of a table: learnt, used, saved, and started empty if its file is damaged."""
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -156,13 +157,16 @@ def test_fifo_in_the_place_of_a_file_is_set_aside(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_file_that_may_not_be_read_is_not_overwritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fault", [errno.EACCES, errno.EIO])
+def test_file_that_cannot_be_read_is_not_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: int
+) -> None:
     path = tmp_path / "table.npz"
     taught(path).save(write_file)
     with monkeypatch.context() as patch:
-        patch.setattr("zipfile.ZipFile", Mock(side_effect=PermissionError))
+        patch.setattr("zipfile.ZipFile", Mock(side_effect=OSError(fault, os.strerror(fault))))
         knowledge = TableProfile(path, Muddle())
-        assert "may not be read" in knowledge.problem
+        assert os.strerror(fault) in knowledge.problem
     knowledge.learn(OwnTable().picture({3: "A"}, 9), rows_of({3: "A"}), "9")
     knowledge.save(write_file)
     assert len(TableProfile(path, Muddle()).examples) == len(taught().examples)

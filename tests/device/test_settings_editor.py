@@ -192,12 +192,15 @@ def test_file_with_the_line_ends_of_old_systems_is_shown(editor: SettingsEditor,
         save(editor, page__port="81")
 
 
-def test_setting_of_the_command_line_is_not_changed(path: Path) -> None:
+def test_setting_of_the_command_line_is_shown_until_it_is_changed(path: Path) -> None:
     running = parse_settings('[camera]\nsource = "phone"\n')
     editor = SettingsEditor(SettingsFile(path, {("camera", "source"): "--camera"}), running)
     assert editor.read().texts["camera", "source"] == "phone"
+    save(editor, data__pictures_mb="10")
+    assert load_settings(path).camera.source == "usb:0" and editor.overrides and editor.list_pending() == ()
     save(editor, camera__source="pi")
-    assert path.read_text(encoding="utf-8") == WRITTEN
+    assert load_settings(path).camera.source == "pi" and not editor.overrides
+    assert [field.name for field in editor.list_pending()] == ["camera.source"]
 
 
 def test_settings_that_need_a_restart_are_listed(editor: SettingsEditor) -> None:
@@ -208,7 +211,8 @@ def test_settings_that_need_a_restart_are_listed(editor: SettingsEditor) -> None
 
 def test_live_setting_is_applied(path: Path) -> None:
     applied: list[Settings] = []
-    editor = SettingsEditor(SettingsFile(path), load_settings(path), applied.append)
+    editor = SettingsEditor(SettingsFile(path), load_settings(path))
+    editor.set_listener(applied.append)
     save(editor, data__pictures_mb="10")
     assert [settings.data.pictures_mb for settings in applied] == [10]
 

@@ -68,7 +68,7 @@ def read_request(body: str) -> NewGameRequest:
 
 @pytest.mark.parametrize(("body", "options", "settings"), [row[1:] for row in CHOICES])
 def test_choice_makes_the_same_game_by_api_command_line_and_settings(body: str, options: str, settings: str) -> None:
-    game = make_game(read_request(body), None).started
+    game = make_game(read_request(body), lambda _: None).started
     parser = argparse.ArgumentParser()
     configure(parser)
     players = [] if "--players" in options else ["--players", "Anna,Ben"]
@@ -86,5 +86,5 @@ def test_choice_of_every_field_is_in_the_table() -> None:
 
 
 def test_choice_other_than_the_default_changes_the_game() -> None:
-    plain = make_game(read_request(""), None).started
-    assert [body for _, body, *_ in CHOICES if make_game(read_request(body), None).started == plain] == []
+    plain = make_game(read_request(""), lambda _: None).started
+    assert [body for _, body, *_ in CHOICES if make_game(read_request(body), lambda _: None).started == plain] == []

@@ -39,7 +39,7 @@ def main() -> int:
     check("no camera is there when the service starts", not CAMERA.exists())
     say(f"       the kernel does not know: {', '.join(list_unknown_classes())}")
     former = SETTINGS.read_text()
-    SETTINGS.write_text(former.replace('source = "pi"', 'source = "usb:0"'))
+    SETTINGS.write_text(former.replace('source = "auto"', 'source = "usb:0"'))
     subprocess.run(["systemctl", "start", UNIT], check=False)
     process = shown("MainPID")
     check("the service is ready without a camera", shown("ActiveState") == "active", shown("StatusText"))

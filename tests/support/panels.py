@@ -104,7 +104,7 @@ class Wires:
 
 def orders(off: Callable[[], None] | None = None) -> PanelActions:
     """Return the actions of a panel that starts a game of Anna and Ben."""
-    return PanelActions(StartGame(STARTED), off)
+    return PanelActions(lambda: StartGame(STARTED), off)
 
 
 def hardware(factory: MockFactory, pins: Pins = PINS) -> Callable[..., GpioHardware]:

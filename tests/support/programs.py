@@ -76,10 +76,10 @@ class Browser:
 
     def press(self, button: str) -> int:
         if 'id="panel"' not in self.get():
-            assert self._post("/pair", self.get("/pair"), code=CODE) == 205
-        return self._post(f"/actions/{button}", self.get())
+            assert self.post("/pair", self.get("/pair"), code=CODE) == 205
+        return self.post(f"/actions/{button}", self.get())
 
-    def _post(self, path: str, html: str, **fields: str) -> int:
+    def post(self, path: str, html: str, **fields: str) -> int:
         fields |= dict(re.findall(r'name="(csrf|seen)" value="([^"]*)"', html))
         headers = {"Cookie": self.cookie, "Content-Type": "application/x-www-form-urlencoded"}
         with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)) as connection:

@@ -61,7 +61,7 @@ class RaspberryPi(System):
         for name, text in FILES.items():
             self.write(name, text)
         self.write("/etc/systemd/system/tilekeeper.service", SERVICE.read_text(encoding="utf-8"))
-        text = read_default_text().replace("port = 8080", f"port = {port}")
+        text = read_default_text().replace("port = 8080", f"port = {port}").replace('"auto"', '"pi"  ', 1)
         text = text.replace("port = 8443", f"port = {find_free_port()}")
         self.write("/etc/tilekeeper/settings.toml", text)
         for name in DEVICES:

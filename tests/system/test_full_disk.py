@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+import cv2
+import numpy as np
 import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
 
 from calibration.profile import ProfileError, TableProfile
 from device.hall.director import KeyFileError, open_key
@@ -28,10 +33,13 @@ from device.storage.files import write_file
 from device.storage.lexicons import read_lexicon
 from device.storage.store import GameStore
 from engine.events import GameStarted, to_json
+from engine.limits import MAX_UPLOADED_PHOTO_BYTES
 from tests.support.api_table import open_web_table
-from tests.support.text_table import STARTED, WORDS, TextTable
+from tests.support.sessions import open_phone_session
+from tests.support.text_table import HORN, STARTED, WORDS, TextTable
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
+from web import create_app
 from web.security.pairing import Pairing
 
 DISK_BYTES = 1_500_000
@@ -239,6 +247,50 @@ def test_full_disk_lets_a_word_list_be_compiled_each_time(disk: SmallDisk, tmp_p
     assert [path.name for path in disk.folder.iterdir()] == ["filler"]
     disk.filler.unlink()
     assert "HORN" in read_lexicon(words, cache_dir=disk.folder) and len(list(disk.folder.iterdir())) == 1
+
+
+def upload(phone: FlaskClient, path: str, fields: dict[str, str], name: str, content: bytes) -> TestResponse:
+    """Send a form with a file. Werkzeug's client would need a temporary file itself."""
+    head = 'Content-Disposition: form-data; name="'
+    texts = "".join(f'--b\r\n{head}{key}"\r\n\r\n{text}\r\n' for key, text in fields.items())
+    file = f'--b\r\n{head}{name}"; filename="{name}"\r\n\r\n'
+    body = b"".join((texts.encode(), file.encode(), content, b"\r\n--b--\r\n"))
+    return phone.post(path, data=body, content_type="multipart/form-data; boundary=b")
+
+
+@pytest.fixture
+def full_temporary_folder(disk: SmallDisk, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(disk.folder))
+    disk.fill()
+    return disk.folder
+
+
+@pytest.mark.usefixtures("full_temporary_folder")
+def test_picture_of_a_phone_is_read_while_the_disk_is_full() -> None:
+    jpeg = cv2.imencode(".jpg", np.full((300, 400, 3), 128, np.uint8))[1].tobytes()
+    comment = b"\xff\xfe\xff\xff" + bytes(65_533)
+    picture = jpeg[:2] + comment * 15 + jpeg[2:]
+    board = TextTable()
+    board.lay(HORN)
+    with open_phone_session(board) as session:
+        app = create_app(session)
+        phone = app.test_client()
+        pair(phone)
+        fields = {"csrf": token(phone), "seen": str(session.state.moment)}
+        response = upload(phone, "/actions/picture", fields, "picture", picture)
+        app.extensions["live"].close()
+    assert response.status_code == 204 and [turn.score for turn in session.state.turns] == [14]
+
+
+def test_file_that_is_too_large_for_the_full_disk_is_refused_with_the_reason(
+    full_temporary_folder: Path, tmp_path: Path
+) -> None:
+    with open_web_table(tmp_path) as table:
+        phone = table.app.test_client()
+        pair(phone)
+        content = bytes(MAX_UPLOADED_PHOTO_BYTES + 1)
+        response = upload(phone, "/history/import", {"csrf": token(phone)}, "file", content)
+    assert response.status_code == 503 and f"{full_temporary_folder} is full" in response.text
 
 
 def test_picture_that_is_not_stored_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Annotated
 from flask import Blueprint, Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
+from device.session.new_game import FindLexicon
 from device.session.table_session import TableSession
 from device.storage.store import StoreError
 from engine.errors import TilekeeperError
@@ -64,12 +65,12 @@ def list_operations(
     page: LiveUpdates,
     archive: GameArchive,
     reports: ProblemReports,
-    own_lexicon: Path | None,
+    find_own: FindLexicon,
     tokens: Tokens,
 ) -> list[Operation]:
     """Return all operations of the API, in the order of the OpenAPI document."""
     return [
-        *LiveGameOperations(session, page, own_lexicon).list_operations(),
+        *LiveGameOperations(session, page, find_own).list_operations(),
         *ArchiveOperations(archive).list_operations(),
         *ReportOperations(archive, reports).list_operations(),
         *DeviceOperations(tokens).list_operations(),

@@ -10,5 +10,5 @@ from web.api.openapi_generator import build_document
 
 if __name__ == "__main__":
     nothing = cast(Any, None)  # the document needs only the type annotations of the operations
-    document = build_document(list_operations(nothing, nothing, nothing, nothing, None, nothing))
+    document = build_document(list_operations(nothing, nothing, nothing, nothing, nothing, nothing))
     print(json.dumps(document, indent=1, ensure_ascii=False))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -14,7 +13,7 @@ from msgspec import Meta
 
 from device.session.commands.base import TableCommand
 from device.session.messages import CommandRefusedError
-from device.session.new_game import list_choices
+from device.session.new_game import FindLexicon, list_choices, list_own_lexicons
 from device.session.rule_choices import NewGameError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
@@ -45,7 +44,7 @@ class LiveGameOperations:
 
     session: TableSession
     page: LiveUpdates
-    own_lexicon: Path | None
+    find_own: FindLexicon
 
     def list_operations(self) -> list[Operation]:
         """Return the operations in the order of the OpenAPI document, including an operation for each command."""
@@ -109,14 +108,14 @@ class LiveGameOperations:
 
     def choices(self) -> Choices:
         """List the allowed values of each field of `choices` in the command `new-game`."""
-        offered = dict(list_choices(self.own_lexicon))
+        offered = dict(list_choices(list_own_lexicons(self.find_own).values()))
         offered["tiles"] = [name for name, _ in offered["tiles"]]
         return Choices({field: tuple(values) for field, values in offered.items()})
 
     def carry_out(self, command: type[TableCommand], body: Order) -> State:
         """Send a command to the table, and return the state after it."""
         try:
-            table_command = make_command(command, body, self.own_lexicon)
+            table_command = make_command(command, body, self.find_own)
             return State.of(self.session.submit(table_command, body.moment).result(COMMAND_TIMEOUT_S))
         except TimeoutError:
             return State.of(self.session.state)  # the board is still being read: a later state has the result

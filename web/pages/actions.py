@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 
 from flask import Blueprint, request
@@ -23,6 +22,7 @@ from device.session.commands.questions import AnswerDeferred, AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EnterBoard
 from device.session.messages import CommandRefusedError
+from device.session.new_game import FindLexicon
 from device.session.rule_choices import CHOICE_FIELDS, NewGameError
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
@@ -57,14 +57,14 @@ FormReader = Callable[[Form, TableSnapshot], FormCommand]
 """A function that reads a form."""
 
 
-def create_blueprint(session: TableSession, pairing: Pairing, own_lexicon: Path | None) -> Blueprint:
+def create_blueprint(session: TableSession, pairing: Pairing, find_own: FindLexicon) -> Blueprint:
     """Return the routes `POST /actions/NAME`, one for each command, and `POST /actions/racks` for several racks.
 
     The response is 204 (303 for a form without script), or the reason of a refusal in one line. The fields of a form
     are the arguments of the command. For a command in `_FORM_READERS`, the fields are converted first.
     """
     routes = Blueprint("actions", __name__, url_prefix="/actions")
-    actions = Actions(session, pairing, own_lexicon)
+    actions = Actions(session, pairing, find_own)
     for command in WEB_COMMANDS:
         routes.post(f"/{command.name}{_ROUTE_ARGUMENTS.get(command, '')}", endpoint=command.name)(
             partial(actions.carry_out, command)
@@ -84,7 +84,7 @@ class Actions:
 
     session: TableSession
     pairing: Pairing
-    own_lexicon: Path | None
+    find_own: FindLexicon
 
     def carry_out(self, command: type[TableCommand], **fields: object) -> ResponseReturnValue:
         """Send a command to the table. Its arguments are the fields of the form and the variables of the route."""
@@ -105,7 +105,7 @@ class Actions:
             order_type = make_order_type(form_command.command)
             order = decode_form(request.form, order_type, **form_command.arguments)
             seat = find_seat(self.pairing, self.session.state)
-            table_command = make_command(form_command.command, order, self.own_lexicon)
+            table_command = make_command(form_command.command, order, self.find_own)
             state = self.session.submit(table_command, order.moment, seat).result(timeout_s)
         except RequestError:
             return refuse(t("wrong.form"), 400), None

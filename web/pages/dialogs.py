@@ -7,18 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from flask import Blueprint, Response, render_template, request
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn, TurnCommand
 from device.session.messages import CommandRefusedError
-from device.session.new_game import list_choices
+from device.session.new_game import FindLexicon, list_choices, list_own_lexicons
 from device.session.rule_choices import NUMBER_CHOICES, list_changed_choices, list_preset_choices
 from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.snapshot_builder import build_snapshot
 from device.session.table_session import TableSession
+from device.settings import GameSettings
 from device.storage.lexicons import has_default_lexicon
 from device.storage.store import StoreError
 from engine.board import SQUARES, Square, column_of, parse_square, row_of, square_name
@@ -34,6 +34,7 @@ from web.i18n import languages, texts
 from web.pages.actions import identify_turn, read_turn, split_blanks
 from web.responses import render_dialog, require_pairing
 from web.security.pairing import Pairing
+from web.word_lists import describe_own_lists
 
 MAX_OFFERED_NAMES = 40
 MAX_WORD_LETTERS = 20
@@ -46,7 +47,7 @@ _NEARBY_SIDE = 5
 def create_blueprint(
     session: TableSession,
     pairing: Pairing,
-    own_lexicon: Path | None,
+    find_own: FindLexicon,
     find_new_game: Callable[[int], GameStarted | None],
 ) -> Blueprint:
     """Return the routes `GET /dialogs/NAME`, and the previews of corrections. NAME is also the name of the template.
@@ -55,7 +56,7 @@ def create_blueprint(
     """
     routes = Blueprint("dialogs", __name__, url_prefix="/dialogs")
     require_pairing(routes, pairing)
-    dialogs = Dialogs(session, own_lexicon, find_new_game)
+    dialogs = Dialogs(session, find_own, find_new_game)
     for name in ("exchange", "end-game", "decide-challenge"):
         routes.get(f"/{name}", endpoint=name)(partial(dialogs.show, name))
     routes.get("/more")(dialogs.more)
@@ -81,7 +82,7 @@ class Dialogs:
     """The view functions of the forms, for the current state of the session."""
 
     session: TableSession
-    own_lexicon: Path | None
+    find_own: FindLexicon
     find_new_game: Callable[[int], GameStarted | None]
 
     def show(self, name: str, **values: object) -> Response:
@@ -141,7 +142,7 @@ class Dialogs:
         try:
             form_command = read_turn(command, request.form, before)
             order = decode_form(request.form, make_order_type(command), **form_command.arguments)
-            correction = make_command(command, order, self.own_lexicon)
+            correction = make_command(command, order, self.find_own)
             assert isinstance(correction, TurnCommand)
             after = self.session.preview_correction(correction)
         except RequestError:
@@ -231,15 +232,19 @@ class Dialogs:
         shown = state if started is None else build_snapshot(Game.begin(started), None)
         rules = shown.rules or STANDARD_RULES
         chosen = find_nearest_preset(rules)
+        own_lists = list_own_lexicons(self.find_own)
+        tiles = shown.tile_set or GameSettings().tiles
+        has_own = tiles in own_lists
         return self.show(
             "new-game",
             shown=shown,
+            tiles=tiles,
             running=bool(state.turns) and state.phase is not Phase.ENDED,
             known=known,
-            offer=list_choices(self.own_lexicon),
-            own=self.own_lexicon.stem if self.own_lexicon else "",
-            lexicon=_choose_lexicon(started, self.own_lexicon),
-            judge="list" if (rules.list_decides if started else self.own_lexicon) else "players",
+            offer=list_choices(own_lists.values()),
+            own_lists=describe_own_lists(own_lists),
+            lexicon=_choose_lexicon(started, has_own=has_own),
+            judge="list" if (rules.list_decides if started else has_own) else "players",
             without_list=[name for name in playable_tile_set_names() if not has_default_lexicon(name)],
             most=MAX_PLAYERS,
             longest=MAX_PLAYER_NAME_LENGTH,
@@ -254,10 +259,10 @@ class Dialogs:
         )
 
 
-def _choose_lexicon(started: GameStarted | None, own_lexicon: Path | None) -> str:
+def _choose_lexicon(started: GameStarted | None, *, has_own: bool) -> str:
     """Return the choice of the form for the word list of the new game `started`, or of a game like the last one."""
     has_none = started is not None and started.lexicon is None and has_default_lexicon(started.tile_set)
-    return "own" if own_lexicon else "none" if has_none else "shipped"
+    return "own" if has_own else "none" if has_none else "shipped"
 
 
 def _find_next_first_player(state: TableSnapshot) -> int:

@@ -14,7 +14,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
 from device.cameras import CameraError
-from device.cameras.listing import AvailableCamera, list_cameras
+from device.cameras.listing import AvailableCamera, list_cameras, resolve_camera
 from device.cameras.preview import CameraPreview
 from device.capture.jpeg import encode_jpeg, shrink_image
 from device.session.table_session import TableSession
@@ -29,13 +29,21 @@ from device.settings_editor import (
     SettingsForm,
     list_fields,
 )
-from device.storage.lexicons import NO_LEXICON, find_cache_folder, find_word_lists, open_lexicon, save_uploaded_list
+from device.storage.lexicons import (
+    NO_LEXICON,
+    OwnLists,
+    find_cache_folder,
+    find_system_lists,
+    open_lexicon,
+    save_uploaded_list,
+)
 from engine.lexicon import LexiconError, describe_list
 from engine.tiles import load_tile_set, playable_tile_set_names
 from web.i18n import languages, texts
 from web.responses import refuse, render_page, require_admin, send_picture
 from web.security.csrf import LEXICON_PATH
 from web.security.pairing import Pairing
+from web.word_lists import describe_word_list
 
 CAMERAS_PATH = "/cameras"
 """Path of the page, appended to `/settings`."""
@@ -77,7 +85,7 @@ class CameraPages:
         return render_page(
             "cameras.html",
             cameras=[camera for camera in self.choice.list_cameras() if not camera.source.startswith("folder:")],
-            chosen=form.texts.get(SOURCE, ""),
+            chosen=resolve_camera(form.texts.get(SOURCE, "")),
             without_picture=WITHOUT_PICTURE,
             version=form.version,
             option=self.editor.overrides.get(SOURCE, ""),
@@ -99,7 +107,7 @@ class CameraPages:
         if source in WITHOUT_PICTURE or not self._is_listed(source):
             return refuse(texts()("cameras.gone"), 404)
         try:
-            if source == self.editor.running.camera.source:
+            if source == resolve_camera(self.editor.running.camera.source):
                 image = self.session.capture_still()
             else:
                 image = self.choice.preview.take_picture(source)
@@ -126,14 +134,14 @@ _log = logging.getLogger(__name__)
 class SettingsAccess:
     """The settings that the page may change: the settings file, and the word lists in `lexicon_folder`.
 
-    `restart` restarts the program after the response was sent; it is None if the program cannot restart itself.
-    `cameras` are the cameras that the admin can choose. `find_new_version` returns a version newer than the program, or
-    an empty string.
+    An uploaded list is stored for the language of its tiles. `restart` restarts the program after the response was
+    sent. `cameras` are the cameras that the admin can choose. `find_new_version` returns a version newer than the
+    program, or an empty string.
     """
 
     editor: SettingsEditor
     lexicon_folder: Path
-    restart: Callable[[], None] | None = None
+    restart: Callable[[], None] = lambda: None
     cameras: CameraChoice = dataclasses.field(default_factory=CameraChoice)
     find_new_version: Callable[[], str] = str
 
@@ -194,7 +202,7 @@ class SettingsPages:
         editor = self.access.editor
         form = editor.read()
         tiles = form.texts.get(TILES, "")
-        if LEXICON in editor.overrides or tiles not in playable_tile_set_names():
+        if tiles not in playable_tile_set_names():
             return refuse(texts()("settings.unknown_lexicon"))
         with closing(request.files.get("file", FileStorage())) as file:
             try:
@@ -218,10 +226,8 @@ class SettingsPages:
 
     def restart(self) -> ResponseReturnValue:
         """Restart the program after the response was sent."""
-        if self.access.restart is None:
-            return refuse(texts()("settings.restart_by_hand"))
         self.access.restart()
-        return render_page("settings.html", restarts=True)
+        return render_page("restart.html", goes_to="/settings")
 
     def _respond(self, form: SettingsForm, saved: str = "") -> ResponseReturnValue:
         if form.errors or form.problem:
@@ -235,7 +241,6 @@ class SettingsPages:
             sections.setdefault(one.section, []).append(one)
         response = render_page(
             "settings.html",
-            restarts=False,
             form=form,
             refusal=refusal or (texts()("settings.nothing_saved") if form.errors else ""),
             sections=sections,
@@ -245,7 +250,6 @@ class SettingsPages:
             named={LEXICON: self._list_lexicons(form), LANGUAGE: _list_languages()},
             lexicon_path=LEXICON_PATH,
             pending=editor.list_pending(),
-            can_restart=self.access.restart is not None,
             path=editor.path,
             saved="saved" in request.args,
             list_report=_describe_chosen_list(form) if request.args.get("saved") == _LIST_SAVED else (),
@@ -256,10 +260,11 @@ class SettingsPages:
 
     def _list_lexicons(self, form: SettingsForm) -> Mapping[str, str]:
         """Return the values that are allowed for the setting of the word list, with their names."""
-        t = texts()
-        files = {str(path): path.stem for path in find_word_lists(self.access.lexicon_folder)}
-        current = form.texts.get(LEXICON, "")
-        return {current: current, "": t("new.lexicon_shipped"), **files, NO_LEXICON: t("new.lexicon_none")}
+        t, lists = texts(), OwnLists(folder=self.access.lexicon_folder)
+        uploads = {str(path): describe_word_list(path, lists.find_language(path)) for path in lists.list_uploads()}
+        installed = {str(path): path.stem for path in find_system_lists()}
+        current, none = form.texts.get(LEXICON, ""), t("new.lexicon_none")
+        return {current: current, "": t("new.lexicon_shipped"), **uploads, **installed, NO_LEXICON: none}
 
 
 def _describe_chosen_list(form: SettingsForm) -> Sequence[str]:

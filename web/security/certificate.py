@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from device.storage.files import read_small_file, write_file
+from engine.errors import is_read_fault
 
 FILE_NAME = "https.pem"
 """Name of the file with the key and the certificate in the data folder; only the program's user may read it."""
@@ -73,7 +74,7 @@ class OwnCertificate:
         if current is not None and set(names) <= set(current.names) and now < current.until - RENEWED_BEFORE:
             return False
         former = [name for name in (current.names if current else ()) if name not in names][:MAX_FORMER_NAMES]
-        write_file(self.path, _make_certificate((*names, *former), now), mode=0o600)
+        write_file(self.path, _make_certificate((*names, *former), now))
         return True
 
 
@@ -95,15 +96,24 @@ def _normalise(name: str) -> str:
 
 
 def _load(path: Path) -> _Certificate | None:
-    """Return the certificate in a file, or None if the file is missing, damaged or has the wrong key."""
+    """Return the certificate in a file, or None if the file is missing, damaged or has the wrong key.
+
+    Raises `OSError` if the disk cannot read the file.
+    """
     try:
         data = read_small_file(path, _MAX_FILE_BYTES)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        if is_read_fault(error):
+            raise
+        _log.warning("%s is replaced by a new certificate: %s", path, error)
+        return None
+    try:
         certificate = x509.load_pem_x509_certificate(data)
         # The server refuses some damaged certificates that `cryptography` accepts, and one with another key.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(path, password="")
         names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except FileNotFoundError:
-        return None
     except Exception as error:  # the errors of `cryptography` for damaged data have no common class
         _log.warning("%s cannot be read (%s): a new certificate is made", path, error)
         return None

@@ -31,9 +31,9 @@ from flask import request, session
 
 from device.catalogue import get_text
 from device.player_names import clean_name
-from device.storage.files import may_exist, read_small_file, write_file
+from device.storage.files import may_exist, read_small_file, set_aside, write_file
 from device.storage.stored_game import MAX_TIME_S
-from engine.errors import TilekeeperError
+from engine.errors import TilekeeperError, is_read_fault
 from engine.limits import MAX_PAIRED_CLIENTS
 from web.security.listener import make_client_key
 
@@ -78,8 +78,8 @@ def make_pairing_data() -> PairingData:
 def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
     """Return the content of the file, and True unless the file is damaged.
 
-    The content of a missing file is a new signing key without devices, and so is that of a file that cannot be read,
-    which is renamed to `*.damaged`.
+    The content of a missing file is a new signing key without devices, and so is that of a damaged file, which is
+    renamed to `*.damaged`. Raises `OSError` if the disk cannot read the file.
     """
     try:
         data = msgspec.json.decode(read_small_file(path, _MAX_FILE_BYTES), type=PairingData)
@@ -88,9 +88,10 @@ def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
     except FileNotFoundError:
         return make_pairing_data(), True
     except (OSError, ValueError) as error:  # exceptions of msgspec are subclasses of ValueError
-        _log.warning("%s cannot be read (%s): all devices must be paired again", path, error)
-        with suppress(OSError):
-            path.replace(path.with_name(f"{path.name}.damaged"))
+        if is_read_fault(error):
+            raise
+        _log.warning("%s is damaged (%s): all devices must be paired again", path, error)
+        set_aside(path)
         return make_pairing_data(), False
     return data, True
 
@@ -98,7 +99,7 @@ def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
 def save_pairing_data(path: Path, data: PairingData) -> str:
     """Write the file atomically. Return the reason if writing fails, otherwise an empty string."""
     try:
-        write_file(path, msgspec.json.encode(data), mode=0o600)
+        write_file(path, msgspec.json.encode(data))
     except OSError as error:
         _log.warning("%s cannot be written (%s): devices stay paired until the program ends", path, error)
         return error.strerror or str(error)
@@ -240,6 +241,8 @@ class Pairing:
         self._file = file
         self._problem = ""
         """The reason why the file could not be written at the last attempt; empty if it was written."""
+        self._is_unread = False
+        """True if the disk could not read the file, so that it is kept."""
         self._lock = threading.Lock()
         self._notices: list[str] = []
         """Sentences for `notify` that are sent as soon as the lock is released (`_change`)."""
@@ -470,7 +473,12 @@ class Pairing:
         """Load the signing key and the devices; write the file if it is missing or damaged."""
         data, is_intact = make_pairing_data(), True
         if self._file is not None:
-            data, is_intact = load_pairing_data(self._file)
+            try:
+                data, is_intact = load_pairing_data(self._file)
+            except OSError as error:
+                _log.warning("%s cannot be read, and is kept: %s", self._file, error)
+                self._notify(get_text("pairing-unread", error.strerror))
+                self._is_unread = True
         self._key = data.key
         self._clients = {client.id: client for client in data.clients}
         if self._file is not None and not (is_intact and may_exist(self._file)):
@@ -480,11 +488,25 @@ class Pairing:
             self._notify(get_text("pairing-damaged"))
 
     def _save(self) -> None:
-        if self._file is not None:
+        if self._file is not None and not self._keeps_unread(self._file):
             problem = save_pairing_data(self._file, PairingData(self._key, tuple(self._clients.values())))
             if problem and not self._problem:
                 self._notices.append(get_text("pairing-not-saved", problem))
             self._problem = problem
+
+    def _keeps_unread(self, path: Path) -> bool:
+        """Return True if the file could not be read at the start, but can be read now: the next start will use it.
+
+        A file that still cannot be read is set aside.
+        """
+        if not self._is_unread:
+            return False
+        with suppress(OSError):
+            read_small_file(path, _MAX_FILE_BYTES)
+            return True
+        set_aside(path)
+        self._is_unread = False
+        return False
 
 
 def find_current_client(pairing: Pairing) -> PairedClient | None:

@@ -90,12 +90,7 @@ document.addEventListener("keydown", (event) => {
 // Extras of the forms, which work without them.
 document.addEventListener("change", (event) => {
   const field = event.target;
-  const seat = field.closest?.(".seat");
-  if (seat && field.name === "players") chooseColour(seat, field);
-  if (seat && field.name === "colours") showColour(seat);
   if (field.id === "turn-kind") showFields(field);
-  if (field.name === "preset") showPreset(field.form);
-  if (field.name === "tiles" || field.name === "lexicon") warnOfNoList(field.form);
 });
 
 // The first tap fills in what is recorded, to change it letter by letter.
@@ -106,43 +101,6 @@ document.addEventListener("focusin", (event) => {
     delete field.dataset.now;
   }
 });
-
-// The colour of a player whom the table knows.
-function chooseColour(seat, field) {
-  const known = [...document.querySelectorAll("#names option")].find((option) => option.value === field.value.trim());
-  const swatch = seat.querySelector("select");
-  const taken = [...document.querySelectorAll(".seat select")].filter((other) => other !== swatch).map((other) => other.value);
-  if (known?.dataset.colour && !taken.includes(known.dataset.colour)) swatch.value = known.dataset.colour;
-  showColour(seat);
-}
-
-function showColour(seat) {
-  const swatch = seat.querySelector(".swatch");
-  swatch.className = `swatch c-${swatch.querySelector("select").value}`;
-}
-
-// Shows the hint if the language has no included word list.
-function warnOfNoList(form) {
-  const hint = form.querySelector("[data-without-list]");
-  const { lexicon, tiles } = form.elements;
-  hint.hidden = lexicon.value !== "shipped" || !hint.dataset.withoutList.split(" ").includes(tiles.value);
-}
-
-// Describes the chosen rules, and shows them in the fields that are not set.
-function showPreset(form) {
-  for (const about of form.querySelectorAll("[data-preset]")) {
-    about.hidden = about.dataset.preset !== form.elements.preset.value;
-    if (about.hidden) continue;
-    for (const [name, choice] of Object.entries(JSON.parse(about.dataset.choices))) {
-      const field = form.elements[name];
-      const options = [...(field.options ?? [])];
-      const value = options.find((option) => option.value === choice)?.text ?? choice;
-      const text = form.dataset.asPreset.replace("{value}", value);
-      if (options[0]?.value === "") options[0].text = text;
-      else if (field.placeholder) field.placeholder = text;
-    }
-  }
-}
 
 function showFields(kind) {
   const chosen = kind.selectedOptions[0].dataset.kind;
@@ -155,8 +113,7 @@ function prepare(container) {
   for (const part of container.querySelectorAll("[data-plain]")) part.hidden = true;
   const kind = container.querySelector("#turn-kind");
   if (kind) showFields(kind);
-  const newGame = container.querySelector(".new-game");
-  if (newGame) showPreset(newGame);
+  container.dispatchEvent(new Event("prepare", { bubbles: true }));
 }
 
 // Letters are tapped instead of typed, each tile as often as it is there; with spaces, because L L is not LL.

@@ -169,7 +169,7 @@ def _return_to_game_before(context: CommandContext) -> bool:
     controller.words = words
     controller.open_log(log)
     controller.show_notice("game-before", format_list(log.game.players))
-    empty.discard()
+    controller.report_unsaved(empty.discard())  # otherwise it would be the current game after a power cut
     context.turn_recorder.prepare_board()
     return True
 

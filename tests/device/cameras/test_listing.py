@@ -8,7 +8,14 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from device.cameras.listing import AvailableCamera, list_camera_modules, list_cameras, list_usb_cameras
+from device.cameras.listing import (
+    AUTO,
+    AvailableCamera,
+    list_camera_modules,
+    list_cameras,
+    list_usb_cameras,
+    resolve_camera,
+)
 from device.cli import main
 
 MODULES = [
@@ -70,6 +77,11 @@ def test_camera_modules_come_first_with_their_numbers(tmp_path: Path) -> None:
 
 def test_machine_without_cameras_offers_phone_and_folder(tmp_path: Path) -> None:
     assert [camera.source for camera in list_cameras(tmp_path, tuple)] == ["phone", "phone-stream", "folder:DIR"]
+
+
+@pytest.mark.parametrize(("modules", "source"), [((), "phone"), (("imx708",), "pi")])
+def test_default_camera_is_a_phone_on_a_machine_without_a_camera_module(modules: tuple[str, ...], source: str) -> None:
+    assert resolve_camera(AUTO, lambda: modules) == source and resolve_camera("usb:0") == "usb:0"
 
 
 def test_camera_modules_of_picamera2_exclude_usb_cameras(monkeypatch: pytest.MonkeyPatch) -> None:

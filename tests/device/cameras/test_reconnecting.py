@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from device.cameras import CameraError, open_reconnecting_camera
 from device.cameras.reconnecting import ReconnectingCamera
 from device.cameras.simulated import SimulatedCamera
+from tests.support.waiting import PATIENCE_S, until
 from vision.rendering.simulated_table import SimulatedTable
 
 
@@ -34,6 +36,30 @@ def test_camera_that_is_plugged_in_later_is_opened_then() -> None:
     camera.close()
     with pytest.raises(CameraError, match="closed"):
         camera.capture_still()
+
+
+def test_end_of_the_program_does_not_wait_for_a_camera_that_does_not_answer() -> None:
+    ended, answers = threading.Event(), threading.Event()
+    opened: list[SimulatedCamera] = []
+
+    def open_slowly() -> SimulatedCamera:
+        if not opened:
+            opened.append(SimulatedCamera(SimulatedTable(seed=1, size=(320, 240))))
+            raise CameraError("no video")
+        answers.wait(PATIENCE_S)
+        opened.append(SimulatedCamera(SimulatedTable(seed=1, size=(320, 240))))
+        return opened[1]
+
+    now = [0.0]
+    camera = ReconnectingCamera(open_slowly, clock=lambda: now[0], ended=ended)
+    now[0] = 1.0
+    threading.Timer(0.05, ended.set).start()
+    with pytest.raises(CameraError, match="closed"):
+        camera.capture_still()
+    assert not answers.is_set()
+    answers.set()
+    until(lambda: len(opened) == 2)
+    camera.close()
 
 
 def test_only_a_camera_with_a_cable_is_waited_for(tmp_path: Path) -> None:

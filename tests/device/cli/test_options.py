@@ -18,11 +18,12 @@ from device.cli.options import (
 from device.session.new_game import NewGameRequest, make_game
 from device.session.rule_choices import list_option_texts
 from device.settings import GameSettings
-from device.storage.lexicons import open_lexicon
+from device.storage.lexicons import OwnLists, open_lexicon, save_uploaded_list
 from engine.board import layout_names
 from engine.errors import TilekeeperError
 from engine.events import GameStarted
 from engine.rules import ChallengeRule
+from engine.tiles import load_tile_set
 
 
 def begun(lexicon: str | None, tiles: str = "en") -> GameStarted:
@@ -30,13 +31,13 @@ def begun(lexicon: str | None, tiles: str = "en") -> GameStarted:
 
 
 def test_a_game_without_a_list_goes_on_without() -> None:
-    assert make_lexicon_finder(GameSettings())(begun(None, "de")) is None
+    assert make_lexicon_finder(OwnLists())(begun(None, "de")) is None
 
 
 def test_the_shipped_list_is_found_by_its_name() -> None:
     shipped = open_lexicon(None, "en")
     assert shipped is not None
-    found = make_lexicon_finder(GameSettings())(begun(shipped.name))
+    found = make_lexicon_finder(OwnLists())(begun(shipped.name))
     assert found is not None and "HORN" in found
 
 
@@ -45,9 +46,28 @@ def test_the_owners_list_is_found_by_its_name_and_no_other_takes_its_place(tmp_p
     path.write_text("HORN\nFARM\n", encoding="utf-8")
     own = open_lexicon(str(path), "en", tmp_path)
     assert own is not None
-    found = make_lexicon_finder(GameSettings(lexicon=str(path)))(begun(own.name))
+    found = make_lexicon_finder(OwnLists(path))(begun(own.name))
     assert found is not None and "ZAX" not in found
-    assert make_lexicon_finder(GameSettings())(begun(own.name)) is None
+    assert make_lexicon_finder(OwnLists())(begun(own.name)) is None
+
+
+def test_uploaded_list_of_a_game_is_found_after_another_was_uploaded(tmp_path: Path) -> None:
+    for name in ("first.txt", "second.txt"):
+        save_uploaded_list(name, b"horn\n", tmp_path, load_tile_set("en"))
+    find = make_lexicon_finder(OwnLists(folder=tmp_path))
+    assert {name: found.name for name in ("first", "second") if (found := find(begun(name)))} == {
+        "first": "first",
+        "second": "second",
+    }
+
+
+def test_list_that_was_uploaded_for_other_tiles_is_not_used(tmp_path: Path) -> None:
+    path = save_uploaded_list("ours.txt", b"horn\n", tmp_path, load_tile_set("en"))
+    settings = GameSettings(tiles="la", lexicon=str(path))
+    assert prepare_game(settings, tmp_path)[1] is None
+    own = save_uploaded_list("verba.txt", b"ara\n", tmp_path, load_tile_set("la"))
+    words = prepare_game(settings, tmp_path)[1]
+    assert words is not None and words.name == own.stem
 
 
 @pytest.mark.parametrize("name", ["A" * 41, "Anna\x1b[2J"])
@@ -118,7 +138,7 @@ def test_option_of_a_rule_wins_over_more_rules_of_the_settings() -> None:
 
 def test_command_line_and_page_choose_the_same_rules() -> None:
     choices = {"preset": "tournament", "challenge": "void", "exchange": "any", "overtime": "5", "lexicon": "none"}
-    chosen = make_game(NewGameRequest(("Anna", "Ben"), choices=choices), None).started
+    chosen = make_game(NewGameRequest(("Anna", "Ben"), choices=choices), lambda _: None).started
     options = ("--rule", "exchange=any", "--rule", "overtime=5", "--lexicon", "none")
     assert prepare("--rules", "tournament", "--challenge", "void", *options) == chosen
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 import socket
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -62,6 +65,20 @@ def test_terminal_shows_a_code_to_scan_where_phones_can_reach_the_page(
     assert said.rstrip().endswith(f"type this code there: {pairing.code}")
     link = re.search(r"open this once: http://localhost:8080/enter/(\S+)", said)
     assert link and pairing.redeem(link[1], "browser")
+
+
+def test_files_of_a_table_are_private_whatever_the_umask_is(tmp_path: Path) -> None:
+    words = ["run", "--camera", "phone", "--players", "Anna,Ben", "--data", str(tmp_path / "data")]
+    program = "import sys; from device.cli import main; sys.exit(main())"
+    command = [sys.executable, "-c", program, *words, "--port", str(find_free_port())]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, umask=0, stdout=subprocess.PIPE, text=True) as table:
+        assert table.stdout is not None
+        assert any("The page is up" in line for line in table.stdout)
+        table.terminate()
+        table.stdout.read()
+    written = [path for name in ("data", "cache") for path in (tmp_path / name).rglob("*")]
+    assert len(written) > 3 and [path for path in written if path.stat().st_mode & 0o077] == []
 
 
 def test_wifi_of_the_table_is_a_code_to_scan_while_it_is_open(

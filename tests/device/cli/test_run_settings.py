@@ -13,18 +13,21 @@ from device.cli import run as run_command
 from device.cli.appliance import Appliance
 from device.session.commands.games import DrawFirst, EndGame, StartGame
 from device.session.commands.turns import PassTurn
-from device.session.snapshot import TableSnapshot
+from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import Settings, parse_settings
+from device.settings_editor import SettingsEditor, SettingsForm
+from device.storage.lexicons import save_uploaded_list
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import ChallengeRule
+from engine.tiles import load_tile_set
 from tests.support.programs import chosen, options
 from tests.support.programs import folder as folder
 from tests.support.programs import known_code as known_code
 from tests.support.programs import own_settings as own_settings
 from tests.support.text_table import ReaderInOrder
-from tests.support.waiting import PATIENCE_S
+from tests.support.waiting import PATIENCE_S, until
 
 
 def test_settings_of_the_command_line_are_named(folder: Path) -> None:
@@ -39,22 +42,76 @@ def test_settings_of_the_command_line_are_named(folder: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("is_service", [False, True])
-def test_settings_are_changed_on_the_page(folder: Path, monkeypatch: pytest.MonkeyPatch, is_service: bool) -> None:
-    monkeypatch.setattr("device.cli.appliance.RESTART_DELAY_S", 0.0)
-    monkeypatch.setenv("NOTIFY_SOCKET", "/run/none" if is_service else "")
-    args = options(folder, 8080, "--settings", str(folder / "settings.toml"))
+@contextmanager
+def open_settings(folder: Path, *words: str) -> Iterator[tuple[Appliance, TableSession, SettingsEditor]]:
+    """Start the table with options, and open the settings that its page may change."""
+    args = options(folder, 8080, "--settings", str(folder / "settings.toml"), *words)
     file = run_command.make_settings_file(args)
-    appliance = Appliance(run_command.resolve_settings(args, Settings()), ReaderInOrder([]), settings_file=file)
-    with appliance.open_store() as store:
-        access = appliance.open_settings(store)
-        assert access is not None and (access.restart is not None) is is_service
-        form = access.editor.read()
-        access.editor.save({**form.texts, ("data", "pictures_days"): "7"}, form.version)
+    settings = run_command.resolve_settings(args, Settings())
+    appliance = Appliance(settings, ReaderInOrder([]), report=lambda _: None, settings_file=file)
+    with appliance.open_store() as store, appliance.open_session(store) as session:
+        appliance.begin_game(session)
+        until(lambda: session.state.phase is Phase.TURN)
+        access = appliance.open_settings(session, store)
+        assert access is not None
+        yield appliance, session, access.editor
+
+
+def save(editor: SettingsEditor, **changes: str) -> SettingsForm:
+    """Save settings whose names have `__` in place of the point."""
+    changed = {tuple(name.split("__")): text for name, text in changes.items()}
+    return editor.save({path: changed[path] for path in changed if len(path) == 2}, editor.read().version)
+
+
+def test_limits_of_pictures_are_changed_at_once(folder: Path) -> None:
+    with open_settings(folder) as (appliance, session, _), GameStore(":memory:") as store:
+        access = appliance.open_settings(session, store)
+        assert access is not None
+        save(access.editor, data__pictures_days="7")
         assert store.picture_limits.max_age_days == 7 and access.editor.list_pending() == ()
-    if access.restart:
+
+
+def test_game_without_an_event_has_the_players_and_tiles_that_were_changed_on_the_page(folder: Path) -> None:
+    with open_settings(folder) as (_, session, editor):
+        save(editor, game__players="Mira\nTom\nAda", game__tiles="de")
+        until(lambda: names(session.state) == ["Mira", "Tom", "Ada"])
+        assert session.state.tile_set == "de" and editor.list_pending() == ()
+
+
+def test_next_game_has_the_players_that_were_changed_on_the_page(folder: Path) -> None:
+    with open_settings(folder) as (appliance, session, editor):
+        session.submit(PassTurn()).result(PATIENCE_S)
+        save(editor, game__players="Mira\nTom")
+        assert names(session.state) == ["Anna", "Ben"]
+        assert names(begin_next_game(appliance, session)) == ["Mira", "Tom"]
+
+
+def test_word_list_that_was_uploaded_is_used_by_the_next_game(folder: Path) -> None:
+    with open_settings(folder) as (appliance, session, editor):
+        lists = folder.parent / "data" / "lexicons"
+        path = save_uploaded_list("ours.txt", b"horn\n", lists, load_tile_set("en"))
+        session.submit(PassTurn()).result(PATIENCE_S)
+        save(editor, game__lexicon=str(path))
+        assert begin_next_game(appliance, session).lexicon == "ours"
+
+
+def test_restart_has_the_options_that_were_not_changed_on_the_page(folder: Path) -> None:
+    args = options(folder, 8080, "--new", "--rule", "exchange=seven", "--rule", "first_word=3")
+    with open_settings(folder, "--rule", "exchange=seven", "--rule", "first_word=3") as (appliance, _, editor):
+        save(editor, game__players="Mira\nTom", camera__source="phone")
+        assert [field.name for field in editor.list_pending()] == ["camera.source"]
+        words = run_command.list_restart_words(args, appliance.overrides)
+    rules = ["--rule=exchange=seven", "--rule=first_word=3"]
+    assert words == ["run", *rules, "--port=8080", "--host=127.0.0.1", f"--data={folder.parent / 'data'}"]
+
+
+def test_restart_that_the_page_asks_for_ends_the_program_first(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("device.cli.appliance.RESTART_DELAY_S", 0.0)
+    with open_settings(folder) as (appliance, session, _), GameStore(":memory:") as store:
+        access = appliance.open_settings(session, store)
+        assert access is not None
         access.restart()
-        assert appliance.ended.wait(PATIENCE_S) and not appliance.should_power_off.is_set()
+        assert appliance.ended.wait(PATIENCE_S) and appliance.should_restart.is_set()
 
 
 def test_settings_file_fills_in_what_the_command_line_leaves_out(own_settings: Path) -> None:

@@ -22,7 +22,7 @@ def make(
     levels: tuple[str, ...] = (),
     **choices: str,
 ) -> StartGame:
-    return make_game(NewGameRequest(players, colours, first, choices, variations, levels), own)
+    return make_game(NewGameRequest(players, colours, first, choices, variations, levels), lambda _: own)
 
 
 def test_plain_form_is_the_standard_game_with_its_words() -> None:

@@ -21,7 +21,7 @@ from device.storage.store import GameStore, StoreError
 from engine.events import GameStarted, PlayerRenamed
 from tests.support.damaged_store import protect_from_writes
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, play, totals
-from tests.support.waiting import PATIENCE_S
+from tests.support.waiting import PATIENCE_S, until
 
 
 def test_undo_of_a_new_game_continues_the_game_before(playing: TableSession, table: TextTable) -> None:
@@ -102,7 +102,8 @@ def test_undone_new_game_that_could_not_be_deleted_is_deleted_with_the_next_turn
         number = play(session, table, HORN).game
         session.submit(StartGame(STARTED)).result(PATIENCE_S)
         protect_from_writes(store, True)
-        session.submit(Undo()).result(PATIENCE_S)
+        state = session.submit(Undo()).result(PATIENCE_S)
+        assert [notice.key for notice in state.notices] == ["game-before", "not-saved"]
         protect_from_writes(store, False)
         play(session, table, HORN, FARM)
         assert [game.id for game in store.list_games()] == [number]
@@ -136,6 +137,7 @@ def test_undone_new_games_that_could_not_be_deleted_are_deleted_without_a_press(
         store.delete_listeners.append(lambda *_: deleted.set())
         protect_from_writes(store, False)
         assert deleted.wait(PATIENCE_S)
+        until(lambda: all(notice.key != "not-saved" for notice in session.state.notices))
 
 
 def test_new_game_is_undone_after_a_restart(path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from device.storage.files import OLD_PART_S, write_file
+from device.storage.files import OLD_PART_S, read_small_file, write_file
 
 KILLED_WRITER = """
 import os, signal, sys
@@ -63,3 +63,15 @@ def test_file_written_by_root_can_be_read_by_the_service(tmp_path: Path, is_new:
     os.chown(tmp_path if is_new else file, 65534, 65534)
     write_file(file, b"new", mode=0o600)
     assert (file.stat().st_uid, file.stat().st_gid) == (65534, 65534)
+
+
+def test_file_is_read_again_after_a_fault_of_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "pairing.json"
+    path.symlink_to("/proc/self/mem")  # the system answers with an I/O error
+
+    def recover(_: float) -> None:
+        path.unlink()
+        path.write_bytes(b"whole")
+
+    monkeypatch.setattr(time, "sleep", recover)
+    assert read_small_file(path, 100) == b"whole"

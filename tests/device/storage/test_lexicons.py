@@ -13,7 +13,9 @@ import pytest
 
 from device.storage.lexicons import (
     MAX_CACHED_LISTS,
-    find_word_lists,
+    OwnLists,
+    count_words,
+    find_system_lists,
     has_default_lexicon,
     open_lexicon,
     read_lexicon,
@@ -258,8 +260,31 @@ def test_list_of_long_lines_within_the_limit_is_read_in_little_time(tmp_path: Pa
 def test_uploaded_list_has_the_name_of_its_file(tmp_path: Path) -> None:
     folder = tmp_path / "lexicons"
     path = save_uploaded_list("../../Our words (2).txt", b"horn\n", folder, load_tile_set("en"))
-    assert path == folder / "Our-words-2.txt" and path.read_bytes() == b"horn\n"
-    assert find_word_lists(folder, tmp_path) == (path,)
+    assert path == folder / "en" / "Our-words-2.txt" and path.read_bytes() == b"horn\n"
+    assert OwnLists(folder=folder).list_uploads() == (path,)
+
+
+def test_uploaded_list_is_the_owners_list_for_its_language_only(tmp_path: Path) -> None:
+    german = save_uploaded_list("woerter.txt", b"horn\nfarm\n", tmp_path, load_tile_set("de"))
+    lists = OwnLists(german, tmp_path)
+    assert (lists.find("de"), lists.find("de_old"), lists.find("en")) == (german, german, None)
+    assert lists.find_language(german) == "de" and count_words(german, "de") == 2
+
+
+def test_newest_uploaded_list_is_the_owners_list(tmp_path: Path) -> None:
+    first, second = (save_uploaded_list(name, b"horn\n", tmp_path, load_tile_set("en")) for name in ("b", "a"))
+    os.utime(first, (1, 1))
+    assert OwnLists(folder=tmp_path).find("en") == second
+
+
+def test_named_list_that_was_not_uploaded_is_the_owners_list_for_all_tiles(tmp_path: Path) -> None:
+    named = tmp_path / "club.txt"
+    assert OwnLists(named, tmp_path / "lexicons").find("ro") == named
+
+
+def test_list_that_cannot_be_read_has_no_number_of_words(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+    assert count_words(tmp_path / "empty.txt", "en") is None and count_words(tmp_path / "none.txt", "en") is None
 
 
 @pytest.mark.parametrize("data", [b"", b"1\n2\n", Lexicon.from_words("x", ["HORN"]).to_bytes()])
@@ -267,13 +292,13 @@ def test_upload_without_words_leaves_the_former_list(tmp_path: Path, data: bytes
     path = save_uploaded_list("words.txt", b"horn\n", tmp_path, load_tile_set("en"))
     with pytest.raises(LexiconError):
         save_uploaded_list("words.txt", data, tmp_path, load_tile_set("en"))
-    assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"horn\n"
+    assert list(path.parent.iterdir()) == [path] and path.read_bytes() == b"horn\n"
 
 
 def test_lists_of_the_system_are_found(tmp_path: Path) -> None:
     for name in ("ngerman", "words", "README"):
         (tmp_path / name).write_text("horn\n", encoding="utf-8")
-    assert find_word_lists(tmp_path / "none", tmp_path) == (tmp_path / "ngerman",)
+    assert find_system_lists(tmp_path) == (tmp_path / "ngerman",)
 
 
 def test_control_characters_in_the_name_of_a_file_are_not_in_the_name_of_the_list(tmp_path: Path) -> None:

@@ -12,8 +12,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from device.session.rule_choices import CHOICE_FIELDS, RuleChoice, make_rules
+from device.storage.lexicons import OwnLists, save_uploaded_list
 from engine.events import GameStarted
 from engine.rules import PRESETS
+from engine.tiles import load_tile_set
 from tests.support import samples
 from tests.web.conftest import ShownTable, pair, token
 from web import create_app
@@ -41,7 +43,7 @@ def test_form_says_that_a_language_has_no_list(
 def test_form_of_the_page_begins_the_game_it_shows(table: ShownTable, tmp_path: Path) -> None:
     own = tmp_path / "club.txt"
     own.write_text("zoo\n")
-    app = create_app(table, own_lexicon=own)
+    app = create_app(table, find_own=lambda _: own)
     client = app.test_client()
     pair(client)
     html = client.get("/dialogs/new-game").text
@@ -53,6 +55,15 @@ def test_form_of_the_page_begins_the_game_it_shows(table: ShownTable, tmp_path: 
     bad = client.post("/actions/new-game", data={**form, "players": ["Anna", "", "", ""]})
     assert bad.status_code == 409 and "two to four" in bad.text
     app.extensions["live"].close()
+
+
+def test_form_names_the_uploaded_list_of_each_language(table: ShownTable, tmp_path: Path) -> None:
+    save_uploaded_list("woerter.txt", b"horn\nfarm\n", tmp_path, load_tile_set("de"))
+    client = create_app(table, find_own=OwnLists(folder=tmp_path).find).test_client()
+    pair(client)
+    html = unescape(client.get("/dialogs/new-game").text)
+    (lists,) = re.findall(r'data-own-lists="({.*?})"', html)
+    assert json.loads(lists) == dict.fromkeys(("de", "de_old"), "woerter (German, 2 words)")
 
 
 def test_form_shows_the_game_of_changed_settings(table: ShownTable) -> None:
@@ -76,7 +87,7 @@ def test_form_shows_word_list_and_judge_of_changed_settings(
     own = tmp_path / "club.txt"
     own.write_text("zoo\n")
     client = create_app(
-        table, own_lexicon=own if lexicon else None, host_info=HostInfo(find_new_game=lambda _: started)
+        table, find_own=lambda _: own if lexicon else None, host_info=HostInfo(find_new_game=lambda _: started)
     ).test_client()
     pair(client)
     html = client.get("/dialogs/new-game").text

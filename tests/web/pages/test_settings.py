@@ -72,7 +72,7 @@ def parse_form(page: str) -> dict[str, str]:
 
 
 def test_page_has_all_settings(admin: FlaskClient) -> None:
-    assert read_form(admin).keys() == {field.name for field in list_fields()} - {"page.port"} | {"csrf", "version"}
+    assert read_form(admin).keys() == {field.name for field in list_fields()} | {"csrf", "version"}
     assert "/settings" in admin.get("/dialogs/more").text and "/settings" in admin.get("/setup").text
 
 
@@ -122,19 +122,20 @@ def test_error_is_in_the_language_of_the_page(admin: FlaskClient, name: str, val
     assert answer.status_code == 422 and reason in unescape(answer.text)
 
 
-def test_setting_of_the_command_line_is_disabled(admin: FlaskClient, path: Path) -> None:
-    page = admin.get("/settings").text
-    assert re.search(r'name="page.port"[^>]* disabled', page) and "--port" in page
-    admin.post("/settings", data=read_form(admin) | {"page.port": "81"})
-    assert path.read_text(encoding="utf-8") == WRITTEN
+def test_setting_of_the_command_line_is_changed_on_the_page(admin: FlaskClient, path: Path) -> None:
+    assert "started with --port" in admin.get("/settings").text
+    page = admin.post("/settings", data=read_form(admin) | {"page.port": "8081"}, follow_redirects=True).text
+    assert load_settings(path).page.port == 8081 and "started with --port" not in page and "after a restart" in page
 
 
 def test_uploaded_word_list_is_chosen(admin: FlaskClient, path: Path, tmp_path: Path) -> None:
     data = {"csrf": token(admin), "file": (io.BytesIO(b"horn\nfarm\n"), "../our words.txt")}
     assert admin.post("/settings/lexicon", data=data).status_code == 303
-    chosen = tmp_path / "lexicons" / "our-words.txt"
+    chosen = tmp_path / "lexicons" / "en" / "our-words.txt"
     assert load_settings(path).game.lexicon == str(chosen) and chosen.read_bytes() == b"horn\nfarm\n"
-    assert "our-words" in admin.get("/settings").text and "# on the shelf" in path.read_text(encoding="utf-8")
+    assert "our-words (English, 2 words)" in admin.get("/settings").text and "# on the shelf" in path.read_text(
+        encoding="utf-8"
+    )
 
 
 @pytest.mark.parametrize(

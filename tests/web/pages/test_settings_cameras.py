@@ -111,9 +111,9 @@ def test_camera_that_is_unplugged_is_explained(admin: FlaskClient, monkeypatch: 
 
 
 @pytest.mark.parametrize("overrides", [{("camera", "source"): "--camera"}])
-def test_camera_of_the_command_line_cannot_be_changed(admin: FlaskClient) -> None:
-    page = admin.get(PATH).text
-    assert "--camera" in page and "Use this camera" not in page
+def test_camera_of_the_command_line_is_changed(admin: FlaskClient, path: Path) -> None:
+    assert "--camera" in admin.get(PATH).text
+    assert choose(admin, "usb:7") == 303 and load_settings(path).camera.source == "usb:7"
 
 
 def test_only_the_first_device_may_look_and_choose(table: WebTable, admin: FlaskClient, machine: Machine) -> None:

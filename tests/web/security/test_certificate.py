@@ -123,6 +123,17 @@ def test_damaged_file_is_replaced(table: Table) -> None:
         assert table.renew() and not table.renew()
 
 
+def test_certificate_that_the_disk_cannot_read_is_kept(table: Table) -> None:
+    good = table.path.read_bytes()
+    table.path.unlink()
+    table.path.symlink_to("/proc/self/mem")
+    with pytest.raises(OSError, match="Input/output error"):
+        table.renew()
+    table.path.unlink()
+    table.path.write_bytes(good)
+    assert not table.renew()
+
+
 _CURVE = bytes.fromhex("06082a8648ce3d030107")
 """Name of the curve of the key, in DER."""
 _VERSION_3 = bytes.fromhex("a003020102")

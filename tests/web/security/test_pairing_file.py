@@ -116,6 +116,43 @@ def test_list_of_phones_that_is_no_file_is_reported(tmp_path: Path) -> None:
     assert len(messages) == 1
 
 
+class FailingDisk:
+    """A list with one phone, on a disk that gives an I/O error when the list is read."""
+
+    def __init__(self, file: Path) -> None:
+        self._file, self._content = file, file.with_suffix(".whole")
+        pairing = Pairing(file=file)
+        self.phone = pairing.pair(pairing.code, "1", "phone")
+        file.rename(self._content)
+        file.symlink_to("/proc/self/mem")
+
+    def recover(self) -> None:
+        self._content.replace(self._file)
+
+
+def test_list_of_phones_that_the_disk_cannot_read_is_used_by_the_next_start(tmp_path: Path) -> None:
+    disk, notices = FailingDisk(tmp_path / FILE_NAME), list[str]()
+    assert Pairing(notices.append, file=tmp_path / FILE_NAME).clients == ()
+    assert notices == [get_text("pairing-unread", "Input/output error")]
+    disk.recover()
+    assert Pairing(file=tmp_path / FILE_NAME).clients == (disk.phone,)
+
+
+def test_list_of_phones_is_not_overwritten_as_soon_as_the_disk_can_read_it(tmp_path: Path) -> None:
+    disk = FailingDisk(tmp_path / FILE_NAME)
+    pairing = Pairing(file=tmp_path / FILE_NAME)
+    disk.recover()
+    pairing.pair(pairing.code, "1", "phone")
+    assert Pairing(file=tmp_path / FILE_NAME).clients == (disk.phone,)
+
+
+def test_list_of_phones_that_stays_unreadable_is_set_aside_when_a_phone_is_paired(tmp_path: Path) -> None:
+    FailingDisk(tmp_path / FILE_NAME)
+    pairing = Pairing(file=tmp_path / FILE_NAME)
+    phone = pairing.pair(pairing.code, "1", "phone")
+    assert Pairing(file=tmp_path / FILE_NAME).clients == (phone,) and (tmp_path / f"{FILE_NAME}.damaged").is_symlink()
+
+
 class FirstStart:
     """A table that starts for the first time; only 10.42.0.x is its own Wi-Fi."""
 
