@@ -71,6 +71,7 @@ from device.session.commands.turns import (
     PassTurn,
 )
 from device.session.messages import CommandRefusedError, Question
+from device.session.snapshot import Phase as TablePhase
 from device.session.snapshot import TableSnapshot, TurnView
 from device.session.table_session import TableSession
 from device.session.turns.turn_capture import capture_in_advance
@@ -308,6 +309,10 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(command=st.sampled_from(PLAIN_COMMANDS))
     def give(self, command: TableCommand) -> None:
         self.submit(command)
+
+    @rule()
+    def pause_or_go_on(self) -> None:
+        self.submit(EndPause() if self.session.state.phase is TablePhase.PAUSED else Pause())
 
     @rule(command=st.sampled_from((*QUESTION_COMMANDS, *LATE_ANSWERS)))
     def answer(self, command: TableCommand) -> None:
