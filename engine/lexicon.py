@@ -26,8 +26,6 @@ import marisa_trie
 
 from engine.errors import NotationError
 from engine.limits import MAX_LEXICON_LINES
-from engine.list_entries import MAX_WORD_TILES as MAX_WORD_TILES
-from engine.list_entries import MIN_WORD_TILES as MIN_WORD_TILES
 from engine.list_entries import Exclusion, find_words, strip_marks
 from engine.messages import Message, join_messages, make_message
 from engine.text_encoding import DEFAULT_ENCODING, find_encoding

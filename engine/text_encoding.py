@@ -23,15 +23,17 @@ _ENCODINGS = (
     "cp1254", "iso-8859-9",  # Turkish
     "cp1257", "iso-8859-13", "iso-8859-4",  # Baltic
     "cp1255", "iso-8859-8", "cp1256", "iso-8859-6",  # Hebrew, Arabic
+    "iso-8859-14",  # Welsh and Irish
     "cp850",  # Western European of DOS
 )  # fmt: skip
 """The encodings that are tried. Of several that fit equally well, the first one is used."""
-_EQUAL_LOG_LIKELIHOOD = 0.01
-"""Difference for each character up to which two encodings fit equally well. A rare sign such as ³ does not decide."""
-_FOLDED, _SIGN, _FOREIGN = log(1e-3), log(1e-4), log(1e-6)
+_EQUAL_LOG_LIKELIHOOD = 0.15
+"""Difference for each character up to which two encodings fit equally well. Rare signs and accents do not decide."""
+_FOLDED, _SPACE, _SIGN, _FOREIGN = log(0.02), log(1e-3), log(1e-4), log(1e-6)
 """Logarithms of the probability of a character that is not a letter of the tile set.
 
-- `_FOLDED`: a letter that becomes a letter of the tile set without its accent, a space, and a sign of `_TEXT_SIGNS`.
+- `_FOLDED`: in relation to a letter of the tile set, the same letter with an accent that no tile has.
+- `_SPACE`: a space, and a sign of `_TEXT_SIGNS`.
 - `_SIGN`: another sign.
 - `_FOREIGN`: a foreign letter, and a byte that the encoding does not use.
 """
@@ -93,8 +95,8 @@ def _find_log_probability(character: str, tiles: TileSet, frequencies: Mapping[s
         return log(frequency)
     folded = tiles.fold(character)
     if folded and all(letter in frequencies for letter in folded):
-        return _FOLDED
+        return _FOLDED + log(min(frequencies[letter] for letter in folded))
     if character.isspace() or character in _TEXT_SIGNS:
-        return _FOLDED + _COMMON_CASE  # as much as a letter in the common case
+        return _SPACE + _COMMON_CASE  # as much as a letter in the common case
     is_sign = not character.isalpha() and character != "\N{REPLACEMENT CHARACTER}"
     return _SIGN if is_sign else _FOREIGN

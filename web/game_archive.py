@@ -11,21 +11,20 @@ from datetime import date, datetime
 from functools import cached_property
 
 from device.catalogue import get_text
-from device.gcg_export import export_gcg
 from device.player_names import is_displayable
 from device.report.contents import Report, ReportChoice, ReportSources, make_report
 from device.session.game_import import import_game, list_import_notices
 from device.session.messages import format_sentence
 from device.session.snapshot import BoardView, TableSnapshot
 from device.session.snapshot_builder import build_snapshot, build_tile_views
-from device.storage.archive import export_zip, find_stored_game, make_file_name
+from device.storage.archive import export_gcg, export_zip, find_stored_game, make_file_name
 from device.storage.errors import ArchiveError
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog, read_ledger
 from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
 from device.storage.store import GameStore, StoredGame
 from device.storage.summary_cache import SummaryCache
 from engine.errors import TilekeeperError
-from engine.events import PlayerRenamed
+from engine.events import PlayerRenamed, RecordImported
 from engine.game import Game
 from engine.rules import UnplayedRule
 from engine.state import Turn
@@ -101,6 +100,11 @@ class Replay:
     def turn_count(self) -> int:
         """Number of turns of the game."""
         return len(self.game.turns)
+
+    @property
+    def has_racks(self) -> bool:
+        """True for a game from a GCG file, which has the racks as they are in that file."""
+        return any(isinstance(event, RecordImported) for event in self.game.events)
 
     @cached_property
     def _final_state(self) -> TableSnapshot:
@@ -230,7 +234,7 @@ class GameArchive:
             return make_report(self.store, choice, sources, time.time())
 
     def export_gcg(self, number: int, unplayed: UnplayedRule | None = None) -> tuple[str, str]:
-        """Return a game in GCG format, and a file name for the download; see `device.gcg_export`.
+        """Return a game in GCG format, and a file name for the download; see `device.storage.archive.export_gcg`.
 
         Raises `GameNotFoundError`, `StoreError`.
         """

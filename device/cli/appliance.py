@@ -29,6 +29,7 @@ from device.cli.options import (
     prepare_game,
 )
 from device.cli.page import announce_wifi, check_page_address, find_page_addresses, open_page
+from device.hall.publishing.former_table import FormerTableRemoval, read_known_table
 from device.panel.lights import PanelView
 from device.panel.open_panel import open_panel
 from device.panel.panel import Panel, PanelActions
@@ -225,9 +226,7 @@ class Appliance:
                 lambda: stack.enter_context(self.open_panel(session, pairing, use=False)),
             )
             self._starts.build("voice", lambda: stack.enter_context(self.open_voice(session)), lambda: None)
-            self._hall = self._starts.build(
-                "hall", lambda: stack.enter_context(self.open_hall(session, store)), lambda: None
-            )
+            self._hall = self._starts.build("hall", lambda: self.open_hall(session, store, stack), lambda: None)
             app = self.build_page(session, store, panel, pairing)
             server, status = stack.enter_context(
                 open_page(app, self._settings.page, self._report, self._data_folder, self._hotspot)
@@ -375,14 +374,16 @@ class Appliance:
         voice = self._settings.voice
         return Voice(session, make_espeak_speaker(voice.device), report) if voice.use else nullcontext()
 
-    def open_hall(self, session: TableSession, store: GameStore) -> AbstractContextManager[HallPublisher | None]:
-        """Open the connection to the hall, if a broker is named in the settings."""
+    def open_hall(self, session: TableSession, store: GameStore, stack: ExitStack) -> HallPublisher | None:
+        """Open the connection to the hall, if a broker is named in the settings; `stack` closes it."""
         hall = self._settings.hall
         if not hall.host:
-            return nullcontext()
+            if former := read_known_table(store):
+                stack.enter_context(FormerTableRemoval(store, former))
+            return None
         from device.hall.publishing.publisher import open_hall  # loads cryptography and the messages of the hall
 
-        return open_hall(session, store, hall, partial(self._announce, session))
+        return stack.enter_context(open_hall(session, store, hall, partial(self._announce, session)))
 
     def build_page(self, session: TableSession, store: GameStore, panel: Panel, pairing: Pairing) -> Flask:
         """Return the web application, which also shows the panel's messages about refused presses."""

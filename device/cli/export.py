@@ -59,8 +59,7 @@ def export_game(store: GameStore, number: int, path: Path, unplayed: UnplayedRul
 
     If writing fails, the file is deleted. Raises `UserError`, `StoreError`, and `OSError` if the disk is full.
     """
-    from device.gcg_export import export_gcg
-    from device.storage.archive import export_zip
+    from device.storage.archive import export_gcg, export_zip
     from device.storage.files import sync_folder
 
     if path.suffix.lower() not in (".gcg", ".zip"):

@@ -28,6 +28,7 @@ from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
 from engine.ledger import Entry, Ledger, Source
 from engine.lexicon import load_shipped_lexicon
 from engine.limits import MAX_ARCHIVE_GAME_BYTES, MAX_GCG_BYTES
+from engine.rules import UnplayedRule
 
 _GCG_MEMBER = "game.gcg"
 _import_lock = threading.Lock()
@@ -52,14 +53,15 @@ def load_ledger(store: GameStore, number: int) -> Ledger:
     return ledger
 
 
-def export_gcg(store: GameStore, number: int) -> str:
-    """Return a game of the store as GCG text, the common format of Scrabble programs.
+def export_gcg(store: GameStore, number: int, unplayed: UnplayedRule | None = None) -> str:
+    """Return a game of the store as GCG text, as it was played, or with the unplayed letters counted by `unplayed`.
 
-    Raises `ArchiveError`, `StoreError`.
+    Some programs only read games whose unplayed letters count twice for the player who went out. Raises `ArchiveError`,
+    `StoreError`.
     """
     game = load_game(store, number)
     try:
-        return format_gcg(build_record(game, lexicon=load_shipped_lexicon(game.tiles.name)))
+        return format_gcg(build_record(game, load_shipped_lexicon(game.tiles.name), unplayed))
     except RulesError as error:
         raise ArchiveError(str(error)) from error
 

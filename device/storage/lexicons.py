@@ -16,8 +16,6 @@ from device.catalogue import get_text
 from device.player_names import is_displayable
 from device.storage.files import find_home_folder, read_small_file, write_file
 from engine.lexicon import (
-    MAX_WORD_TILES,
-    MIN_WORD_TILES,
     Lexicon,
     LexiconError,
     has_shipped_lexicon,
@@ -26,6 +24,7 @@ from engine.lexicon import (
     parse_entries,
 )
 from engine.limits import MAX_LEXICON_BYTES, MAX_LEXICON_LINE_BYTES
+from engine.list_entries import MAX_WORD_TILES, MIN_WORD_TILES
 from engine.tiles import TileSet, load_tile_set
 
 MAX_CACHED_LISTS = 8

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import msgspec
 
+from device.settings import decode_path
 from device.storage.store import GameStore, StoreError
 
 _log = logging.getLogger(__name__)
@@ -24,7 +25,7 @@ def load_note(store: GameStore, game: int, name: str, kind: type[Value], warning
     try:
         text = store.read_note(game, name)
         # `msgspec.json` refuses names of files that are not UTF-8.
-        return msgspec.convert(json.loads(text), kind, str_keys=True) if text else None
+        return msgspec.convert(json.loads(text), kind, str_keys=True, dec_hook=decode_path) if text else None
     except (StoreError, ValueError, msgspec.ValidationError) as error:
         _log.warning("%s: %s", warning, error)
         return None

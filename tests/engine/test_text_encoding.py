@@ -10,6 +10,7 @@ from engine.tiles import load_tile_set
 WORDS = {
     "bg": ("къща човек щъркел", "cp1251 koi8-r iso-8859-5"),
     "cs": ("příliš žluťoučký kůň", "cp1250 iso-8859-2 cp852"),
+    "cy": ("tŷ dŵr ŷd cŵn", "iso-8859-14"),
     "de": ("äpfel größe über", "cp1252 iso-8859-1 iso-8859-15 cp850"),
     "el": ("σπίτι θάλασσα ήλιος", "cp1253 iso-8859-7"),
     "es": ("niño acción", "cp1252 iso-8859-1"),

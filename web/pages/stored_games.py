@@ -118,6 +118,7 @@ class HistoryPages:
             end=replay.build_state_after(replay.turn_count),
             charts=build_score_charts(state),
             picture=replay.find_picture_name(turn),
+            has_racks=replay.has_racks,
             notices=replay.notices,
             comment=self.archive.read_comment(number),
             draft=draft,

@@ -12,8 +12,6 @@ import re
 from device.hall.messages import TOPIC_ROOT, Publication
 
 DISCOVERY_ROOT = "homeassistant/device"
-NOTE_NAME = "home-assistant"
-"""Name of the store's note with the name under which Home Assistant knows the table; empty if it does not know it."""
 _ENTITIES = {
     "turn": (
         "sensor",
@@ -84,13 +82,13 @@ def make_discovery_message(table: str) -> Publication:
     return Publication(_make_topic(table), message, retain=True)
 
 
-def make_removal_messages(table: str, *, is_renamed: bool) -> list[Publication]:
-    """Return the messages that remove the entities of a table, and all that the broker keeps of a former name.
+def make_removal_messages(table: str, *, has_left: bool) -> list[Publication]:
+    """Return the messages that remove the entities of a table, and all of the table if it has left this name or broker.
 
     Home Assistant would otherwise show the table for ever, because the broker keeps its messages.
     """
     topics = [_make_topic(table)]
-    if is_renamed:
+    if has_left:
         topics += [f"{TOPIC_ROOT}/{table}/{kind}" for kind in ("state", "log", "status")]
     return [Publication(topic, None, retain=True) for topic in topics]
 

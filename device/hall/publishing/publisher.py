@@ -14,12 +14,13 @@ from device.hall.director import KEY_TOPIC, MAX_PACKET_BYTES, make_director_topi
 from device.hall.messages import Publication, TableEvent, make_answer_message, make_state_message, make_status_message
 from device.hall.publishing.directed_table import DirectedTable
 from device.hall.publishing.event_queue import EventQueue
-from device.hall.publishing.home_assistant import NOTE_NAME, make_discovery_message, make_removal_messages
+from device.hall.publishing.former_table import read_known_table, remove_former_table, save_known_table
+from device.hall.publishing.home_assistant import make_discovery_message
 from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import HallSettings
 from device.storage.errors import log_store_errors
-from device.storage.store import TABLE_NOTES, GameStore
+from device.storage.store import GameStore
 
 if TYPE_CHECKING:
     from device.hall.connection import BrokerConnection, Subscription
@@ -177,24 +178,22 @@ class HallPublisher(BrokerTask):
             connection.close()
 
     def _update_home_assistant(self, connection: BrokerConnection) -> None:
-        """Let Home Assistant know the table by its present name, or not at all, and not by a former name.
+        """Let Home Assistant know the table by its present name and broker, or not at all, and by no former one.
 
         Raises `BrokerLostError`, `BrokerRefusedError`.
         """
-        known = self._store.read_note(TABLE_NOTES, NOTE_NAME) or ""
-        name = self._settings.table if self._settings.home_assistant else ""
-        if known and known != name:
-            is_renamed = known != self._settings.table
-            connection.publish(
-                make_removal_messages(known, is_renamed=is_renamed),
-                lambda reason: _log.warning("Home Assistant may still show the table %s: %s", known, reason),
-            )
-            connection.wait_for_acknowledgement()
-        if known != name:
-            with log_store_errors("Home Assistant may show a former name of this table"):
-                self._store.save_note(TABLE_NOTES, NOTE_NAME, name)
-        if name:
-            connection.publish([make_discovery_message(name)])
+        from device.hall.connection import BrokerLostError, BrokerRefusedError
+
+        former, settings = read_known_table(self._store), self._settings
+        if former and former != settings:
+            try:
+                remove_former_table(former, settings)
+            except (BrokerLostError, BrokerRefusedError) as error:
+                _log.warning("Home Assistant may still show the table %s at %s: %s", former.table, former.host, error)
+        with log_store_errors("Home Assistant may show a former name of this table"):
+            save_known_table(self._store, settings if settings.home_assistant else None)
+        if settings.home_assistant:
+            connection.publish([make_discovery_message(settings.table)])
 
     def _publish_news(
         self, connection: BrokerConnection, queue: EventQueue, last_state: _PublishedState | None

@@ -66,7 +66,8 @@ def test_hidden_files_in_a_folder_are_no_pictures(tmp_path: Path) -> None:
         ("IMG_3.MOV", r"IMG_3\.MOV is a film \(MOV\), not a picture"), ("a.mp4", r"a\.mp4 is a film"),
         ("VID.3gp", "is a film"), ("a.gif", "is a film"),
         ("2026-11-28/a.jpg", r"in the sub-folder 2026-11-28, .* Put them into .* itself"),
-        ("100APPLE/IMG_1.HEIC", "in the sub-folder 100APPLE"),
+        ("100APPLE/IMG_1.HEIC", "in the sub-folder 100APPLE"), ("Export/board.tif", "in the sub-folder Export"),
+        ("P1010001.RW2", r"raw picture \(RW2\)"),
     ],
 )  # fmt: skip
 def test_new_file_that_cannot_be_used_is_named(tmp_path: Path, name: str, text: str) -> None:

@@ -108,6 +108,12 @@ def test_gcg_of_a_game_is_offered_with_the_other_end(played: WebTable) -> None:
     assert answer.status_code == 200 and ">Anna: HNOR 8F HORN +14 14" in answer.text
 
 
+def test_page_says_that_racks_are_missing_in_the_gcg_of_a_game(table: WebTable, phone: FlaskClient) -> None:
+    assert "The camera does not see the racks" in read(table, "/history/1")
+    _, where = bring(phone, GCG_OFF_CENTRE)
+    assert "The camera does not see the racks" not in read(table, where)
+
+
 def test_board_of_the_past_has_no_links(played: WebTable) -> None:
     assert "/dialogs/square" not in read(played, "/history/1")
 

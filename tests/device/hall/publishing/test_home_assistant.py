@@ -59,11 +59,11 @@ def test_ids_of_two_tables_differ() -> None:
 
 
 def test_removal_of_a_table_leaves_no_message() -> None:
-    removal = make_removal_messages("Table 7", is_renamed=False)
+    removal = make_removal_messages("Table 7", has_left=False)
     assert [(one.topic, one.payload, one.retain) for one in removal] == [
         (make_discovery_message("Table 7").topic, b"", True)
     ]
-    renamed = {one.topic.split("/")[-1] for one in make_removal_messages("Table 7", is_renamed=True)}
+    renamed = {one.topic.split("/")[-1] for one in make_removal_messages("Table 7", has_left=True)}
     assert renamed == {"config", "state", "log", "status"}
 
 
