@@ -52,14 +52,20 @@ def make_lifelike_reading(board: Board, letters: Sequence[str], seed: str) -> Bo
     """
     squares = []
     for square, tile in enumerate(board.squares):
+        symbol = EMPTY if tile is None else tile.face
         chance = Random(f"{seed}/{square}/{tile and tile.face}")
-        if tile is None:
-            faint = _draw_doubt(chance, _EMPTY_SQUARE_DOUBTS)
-            candidates = {EMPTY: 1 - faint, chance.choice(letters): faint}
-            squares.append(SquareReading(tuple(candidates.items())))
-        else:
-            squares.append(make_square(tile.face, 1 - _draw_doubt(chance, _LETTER_DOUBTS), tile.face, letters, chance))
+        squares.append(draw_square(symbol, letters, chance))
     return BoardReading(tuple(squares))
+
+
+def draw_square(symbol: str, letters: Sequence[str], chance: Random, max_doubt: float = 0.5) -> SquareReading:
+    """Return the right reading of a square with the doubt that photographs have, `max_doubt` at most."""
+    if symbol == EMPTY:
+        faint = min(_draw_doubt(chance, _EMPTY_SQUARE_DOUBTS), max_doubt)
+        candidates = {EMPTY: 1 - faint, chance.choice(letters): faint}
+        return SquareReading(tuple(candidates.items()))
+    doubt = min(_draw_doubt(chance, _LETTER_DOUBTS), max_doubt)
+    return make_square(symbol, 1 - doubt, symbol, letters, chance)
 
 
 def _draw_doubt(chance: Random, shares: Mapping[float, float]) -> float:
