@@ -59,6 +59,8 @@ NAMES = ("Anna", "Ben", "Carl", "Dora")
 REST_S = 3.6
 """Time for which the play of a forgotten press is alone on the board."""
 PATIENCE_S = 60.0
+BEGIN_S = 5.0
+"""Time in which a command begins after a press on a busy machine; after it, the press counts as refused."""
 LATE = "not-read-in-time"
 """Key of the question if a turn takes too long."""
 EXPECTED_QUESTIONS = ("asked-blank-unnamed", *PASS_KEYS, WHO_CHALLENGED)
@@ -104,10 +106,10 @@ class Hand:
         pin.drive_high()
         if turn_of is not None and button in END_TURN_BUTTONS and button is not END_TURN_BUTTONS[turn_of]:
             time.sleep(OTHER_SIDE_DELAY_S + 0.2)
-        end = time.monotonic() + 1.0
+        end = time.monotonic() + BEGIN_S
         while self._session.state.revision == before and time.monotonic() < end:
             time.sleep(0.005)
-        self._session.ping().result(PATIENCE_S)  # a busy machine may begin to read later than that
+        self._session.ping().result(PATIENCE_S)
         end = time.monotonic() + PATIENCE_S
         while self._session.state.phase is Phase.LOOKING and time.monotonic() < end:
             time.sleep(0.005)
