@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 import threading
+import time
 from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +18,9 @@ _log = logging.getLogger(__name__)
 
 RECONNECT_DELAYS_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before each attempt to connect to the broker again; the last value is repeated."""
-
+SHORT_CONNECTION_S, MAX_SHORT_CONNECTIONS = 30.0, 3
+"""Two clients with one name end each other's connections, and older brokers do not say so. It is assumed after so many
+connections in a row that have delivered messages and ended within this time."""
 CLOSE_TIMEOUT_S = 5.0
 """Longest time to wait for the thread at the end, in seconds.
 
@@ -40,6 +43,7 @@ class BrokerTask(Closeable):
         self._bell, self._wake_up = socket.socketpair()
         self._bell.setblocking(False)
         self._task: PeriodicTask | None = None
+        self._short_connections = 0
         self._has_delivered = False
         """True if the broker has acknowledged a message on the current connection."""
 
@@ -80,21 +84,34 @@ class BrokerTask(Closeable):
         """Connect and work until the connection ends; return the seconds to wait before the next attempt."""
         from device.hall.connection import BrokerLostError, BrokerRefusedError
 
-        self._has_delivered = False
+        self._has_delivered, begun = False, time.monotonic()
         try:
             self._use_broker()
         except BrokerLostError as error:
             _log.info("the hall cannot be reached: %s", error)
             if self._has_delivered:
-                self._backoff.reset()
+                self._note_end(time.monotonic() - begun)
         except StoreError as error:  # the disk is full, for example: the broker keeps the messages
             self._note_store_error(error)
         except BrokerRefusedError as error:
-            _log.warning("the hall refuses this client: %s", error)
-            if str(error) != self._reported:
-                self._reported = str(error)
-                self._report(self._describe_refusal(error))
+            self._report_refusal(error)
         finally:
             if self._closing.is_set():
                 self._close_sockets()
         return self._backoff.record_failure()
+
+    def _note_end(self, lasted_s: float) -> None:
+        """Note that a connection has ended after `lasted_s` seconds, although the broker had accepted messages."""
+        from device.hall.connection import BrokerRefusedError
+
+        self._short_connections = self._short_connections + 1 if lasted_s < SHORT_CONNECTION_S else 0
+        if self._short_connections < MAX_SHORT_CONNECTIONS:
+            self._backoff.reset()
+        else:
+            self._report_refusal(BrokerRefusedError("another program seems to have this name"))
+
+    def _report_refusal(self, error: Exception) -> None:
+        _log.warning("the hall refuses this client: %s", error)
+        if str(error) != self._reported:
+            self._reported = str(error)
+            self._report(self._describe_refusal(error))

@@ -10,6 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import NoReturn
 
@@ -231,6 +232,20 @@ def test_events_of_an_outage_are_sent_after_it(
             event.number: event.body for event in store.read_events(1)
         }
     assert reports == []
+
+
+def test_two_tables_with_one_name_say_so_once_each(
+    playing: TableSession, broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.hall.broker_task.RECONNECT_DELAYS_S", (0.1,))
+    reports: list[list[str]] = [[], []]
+    with ExitStack() as stack:
+        for report in reports:
+            store = stack.enter_context(GameStore(":memory:"))
+            stack.enter_context(HallPublisher(playing, store, broker.settings(), report.append))
+        until(lambda: all(reports))
+    for report in reports:
+        assert len(report) == 1 and "have this name" in report[0].replace("has", "have")
 
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # paho leaves the socket to Python
