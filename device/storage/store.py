@@ -154,6 +154,11 @@ class GameStore(Closeable):
             for game, started, body, length, imported in self._database.fetch_rows(sql)
         )
 
+    def find_lengths_without(self, kind: str) -> dict[int, int]:
+        """Return the number of events of each game that certainly has no act or edit of a kind."""
+        sql = "SELECT id, length FROM game WHERE id NOT IN (SELECT game FROM event WHERE instr(body, ?))"
+        return dict(self._database.fetch_rows(sql, json.dumps(kind)))
+
     def read_events(self, game: int) -> tuple[StoredEvent, ...]:
         """Return the events of a game in order; empty if there is no such game. Damaged ones are unreadable entries."""
         return tuple(StoredEvent(number, at, json.loads(body)) for number, at, body in self._read_rows(game))

@@ -16,6 +16,7 @@ from device.storage.errors import log_store_errors
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, read_ledger
 from device.storage.statistics import GameSummary, summarise_game
 from device.storage.store import GameStore, StoredGame
+from engine.events import PlayerRenamed
 
 NOTE_NAME = "sum"
 SUMMARY_VERSION = 3
@@ -57,6 +58,8 @@ class SummaryCache:
         self._saved_notes: dict[int, str] | None = None
         self._standings: dict[int, tuple[int, GameStanding | None]] = {}
         self._unsaved: set[int] = set()
+        self._lengths_unrenamed: dict[int, int] | None = None
+        """The number of events of the games in which no player had been renamed when it was looked up."""
 
     def get_standing(self, stored: StoredGame) -> GameStanding | None:
         """Return the standing of a game, or None if the game cannot be replayed. Raises `StoreError`."""
@@ -82,9 +85,20 @@ class SummaryCache:
             return self._standings.get(number) or _decode_note(self._saved_notes.get(number, ""))
 
     def list_players(self, stored: StoredGame) -> tuple[str, ...]:
-        """Return the current names of the players of a game in seat order. Raises `StoreError`."""
+        """Return the current names of the players of a game in seat order. Raises `StoreError`.
+
+        Only a game in which a player was renamed is replayed for this.
+        """
+        if self._find_unrenamed_length(stored.id) == stored.length:
+            return stored.players
         standing = self.get_standing(stored)
         return standing.players if standing else stored.players
+
+    def _find_unrenamed_length(self, number: int) -> int | None:
+        with self._lock:
+            if self._lengths_unrenamed is None:
+                self._lengths_unrenamed = self._store.find_lengths_without(PlayerRenamed.kind)
+            return self._lengths_unrenamed.get(number)
 
     def save(self) -> None:
         """Save in the store the standings that were computed since the last call."""

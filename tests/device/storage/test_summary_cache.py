@@ -17,9 +17,11 @@ from device.storage.recovery import copy_games, open_damaged
 from device.storage.statistics import summarise_game
 from device.storage.store import GameStore, StoredEvent
 from device.storage.summary_cache import NOTE_NAME, SUMMARY_VERSION, GameStanding, SummaryCache
-from engine.events import Act, GameEnded, GameStarted, Passed, PlayMade, RackRevealed
+from engine.events import Act, GameEnded, GameStarted, Passed, PlayerRenamed, PlayMade, RackRevealed
 from engine.game import Game
 from engine.gcg import build_game, parse_gcg
+from engine.ledger import Entry
+from engine.ledger_data import write_entry
 from engine.plays import Play
 from tests.support.damaged_store import protect_from_writes
 from tests.support.waiting import PATIENCE_S
@@ -61,6 +63,19 @@ def test_kept_sums_are_those_that_were_worked_out(store: GameStore, monkeypatch:
     sums.save()
     again, played = SummaryCache(store), worked_out(store, monkeypatch)
     assert [again.get_standing(game) for game in store.list_games()] == first and played == []
+
+
+def test_only_games_with_renamed_players_are_replayed_for_the_names(
+    store: GameStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(store, HORN, Passed(1), GameEnded())
+    renamed = begin(store, HORN, PlayerRenamed(1, "Bea"))
+    later = begin(store, HORN)
+    sums, played = SummaryCache(store), worked_out(store, monkeypatch)
+    names = [sums.list_players(game) for game in store.list_games()]
+    assert names == [("Anna", "Ben"), ("Anna", "Bea"), ("Anna", "Ben")] and played == [renamed]
+    store.append_events(later, [write_entry(Entry(2, 2, ((PlayerRenamed(0, "Zoe"),),)))])
+    assert sums.list_players(store.list_games()[0]) == ("Zoe", "Ben") and played == [renamed, later]
 
 
 def test_requests_at_once_replay_a_game_only_once(store: GameStore, monkeypatch: pytest.MonkeyPatch) -> None:
