@@ -35,6 +35,7 @@ from pathlib import Path
 from random import Random
 
 from engine.rules import Rules
+from tests.system import slips_evenings
 from tests.system.slips_positions import find_session_words, make_position
 from tests.system.slips_scripts import ALL_SLIPS, Script, build_script
 from tests.system.slips_table import agrees, has_right_totals, open_slip_table
@@ -98,7 +99,7 @@ class Row:
 HEADER = "slip  buttons camera la  lookup     cases  asked  offered     right  silent at once  questions"
 
 
-def find_script(setting: Setting, seed: int, words_file: Path | None) -> Script | None:
+def find_script(setting: Setting, seed: int, words_file: Path | None = None) -> Script | None:
     """Return the script of a slip from the position of a seed; None if the position does not allow the slip."""
     rules = Rules(open_dictionary=setting.lookup == "any")
     for attempt in range(MAX_ATTEMPTS):
@@ -244,7 +245,9 @@ def run_rows(args: argparse.Namespace) -> list[Row]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Play the slips, and print a line for each setting."""
+    """Play the slips, and print a line for each setting; `evenings` plays whole evenings."""
+    if words[:1] == ["evenings"]:
+        return slips_evenings.main(words[1:])
     args = make_parser().parse_args(words)
     begun = time.monotonic()
     rows = run_rows(args)

@@ -54,17 +54,19 @@ def find_plays(language: str, file: Path | None) -> PlayFinder:
 
 @dataclass
 class Position:
-    """A game, and random plays that may follow it."""
+    """A game, and random plays that may follow it, of at most `most_tiles` tiles."""
 
     game: Game
     finder: PlayFinder
     words: Lexicon
     chance: Random
+    has_blanks: bool = False
+    most_tiles: int = 7
 
-    def draw_rack(self, game: Game, *held: str, blanks: bool = False) -> Counter[str]:
+    def draw_rack(self, game: Game, *held: str) -> Counter[str]:
         """Return a rack of unplayed tiles with the tiles `held`."""
         bag = game.unseen - Counter(held)
-        if not blanks:
+        if not self.has_blanks:
             bag[BLANK] = 0
         tiles = list((+bag).elements())
         wanted = max(0, min(game.rules.rack_size - len(held), len(tiles)))
@@ -73,7 +75,7 @@ class Position:
     def list_plays(self, board: Board, rack: Counter[str], least: int = 1) -> list[Play]:
         """Return the plays of a rack with at least `least` tiles, in random order."""
         plays = dict.fromkeys(self.finder.plays(board, rack))
-        found = [play for play in plays if len(play.tiles) >= least]
+        found = [play for play in plays if least <= len(play.tiles) <= self.most_tiles]
         self.chance.shuffle(found)
         return found
 
@@ -114,9 +116,9 @@ class Position:
 
 
 def find_loose_square(board: Board, play: Play) -> Square | None:
-    """Return a square of a play that touches no tile of the board, the first if it may be; None if there is none."""
-    loose = [square for square in play.squares if not any(board[near] for near in NEIGHBOURS[square])]
-    return loose[0] if loose and len(play.squares) > 1 else None
+    """Return the first square of a play, or the last, if it touches no tile of the board; None if both do."""
+    ends = (play.squares[0], play.squares[-1]) if len(play.squares) > 1 else ()
+    return next((square for square in ends if not any(board[near] for near in NEIGHBOURS[square])), None)
 
 
 @cache

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from random import Random
 
@@ -10,7 +11,7 @@ from engine.board import Board, Square
 from engine.events import GameEnded, PlayMade, PlayWithdrawn
 from engine.game import Game
 from engine.plays import Play
-from engine.reading import SquareReading
+from engine.reading import BLANK
 from tests.support.disturbed_squares import find_similar_letters
 from tests.system.slips_positions import Position, find_loose_square, with_letter
 from tests.system.slips_table import Scene, make_scene
@@ -25,7 +26,7 @@ class Step:
     """Something that the players do: lay `scene`, rest for `rest_s` seconds, and press.
 
     `player` is None if nobody presses. `truth` is the game after the press. `is_key` is True for the press at which the
-    table would be wrong if it did not understand the slip. `doubts` are squares that are read wrong from now on.
+    table would be wrong if it did not understand the slip.
     """
 
     scene: Scene
@@ -34,7 +35,8 @@ class Step:
     truth: Game | None = None
     is_slip: bool = False
     is_key: bool = False
-    doubts: Mapping[Square, SquareReading] | None = None
+    exchanged: int = 0
+    """Tiles that the player exchanges, with a command, instead of a press."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,13 +104,13 @@ def write(game: Game, play: Play) -> str:
     return play.to_gcg(game.board, game.tiles)
 
 
-def _early_letter(build: Builder) -> str | None:
+def lay_early_letter(build: Builder) -> str | None:
     """1: while Anna presses, Ben has laid a letter of his word that touches nothing; he completes it and presses."""
     first = build.position.draw_play(build.game)
     if first is None:
         return None
     player = build.push(first)
-    for play in build.position.draw_plays(build.game, 2):
+    for play in build.position.draw_plays(build.game, 2, racks=6):
         square = find_loose_square(build.game.board, play)
         if square is None:
             continue
@@ -121,12 +123,12 @@ def _early_letter(build: Builder) -> str | None:
     return None
 
 
-def _stray_press(build: Builder) -> str | None:
+def press_by_mistake(build: Builder) -> str | None:
     """2: a player presses by mistake with only a loose letter on the board, and completes the word.
 
     In half of the cases the player presses again, in the others the opponent plays and presses.
     """
-    for play in build.position.draw_plays(build.game, 2):
+    for play in build.position.draw_plays(build.game, 2, racks=6):
         square = find_loose_square(build.game.board, play)
         if square is None:
             continue
@@ -173,7 +175,7 @@ def _press_wrong(build: Builder, pressed: Play, true: Play) -> int:
     return player
 
 
-def _taken_back(build: Builder) -> str | None:
+def take_back(build: Builder) -> str | None:
     """3: a tile of the last play is taken back after the press, the opponent plays elsewhere."""
     if (pair := _draw_shortened(build)) is None:
         return None
@@ -188,7 +190,7 @@ def _taken_back(build: Builder) -> str | None:
     return None
 
 
-def _taken_back_pressed(build: Builder) -> str | None:
+def take_back_and_press(build: Builder) -> str | None:
     """4: the same, and the player presses again."""
     if (pair := _draw_shortened(build)) is None:
         return None
@@ -198,7 +200,7 @@ def _taken_back_pressed(build: Builder) -> str | None:
     return note
 
 
-def _taken_back_covered(build: Builder) -> str | None:
+def cover_freed_square(build: Builder) -> str | None:
     """5: the same, and the opponent's word covers the freed square with the same letter."""
     for play in build.position.draw_plays(build.game, 2, racks=6):
         part = build.position.split_play(build.game, play, 1)
@@ -220,20 +222,20 @@ def _taken_back_covered(build: Builder) -> str | None:
 def _draw_misspelt(build: Builder) -> tuple[Play, Play] | None:
     """Return a play with a wrong letter or two letters in the wrong order, and the right play."""
     for play in build.position.draw_plays(build.game, 2):
-        tiles = dict(play.tiles)
-        if build.chance.random() < 1 / 3:
-            one, other = build.chance.sample(sorted(tiles), 2)
-            if tiles[one].face != tiles[other].face:
-                return with_letter(with_letter(play, one, tiles[other].letter), other, tiles[one].letter), play
-        square = build.chance.choice(sorted(tiles))
-        unseen = (build.game.unseen - type(build.game.unseen)(t.face for t in tiles.values())).keys() - {"?"}
-        letters = sorted(unseen - {tiles[square].letter})
+        letters = {square: tile.letter for square, tile in play.tiles if not tile.is_blank}
+        if len(letters) > 1 and build.chance.random() < 1 / 3:
+            one, other = build.chance.sample(sorted(letters), 2)
+            if letters[one] != letters[other]:
+                return with_letter(with_letter(play, one, letters[other]), other, letters[one]), play
+        unseen = build.game.unseen - Counter(letters.values())
         if letters:
-            return with_letter(play, square, build.chance.choice(letters)), play
+            square = build.chance.choice(sorted(letters))
+            wrong = build.chance.choice(sorted(unseen.keys() - {BLANK, letters[square]}))
+            return with_letter(play, square, wrong), play
     return None
 
 
-def _exchanged(build: Builder) -> str | None:
+def exchange_letter(build: Builder) -> str | None:
     """6: a letter is exchanged after the press (PAZTE, then PASTE), and the opponent plays."""
     if (pair := _draw_misspelt(build)) is None:
         return None
@@ -243,7 +245,7 @@ def _exchanged(build: Builder) -> str | None:
     return _play_next(build, note)
 
 
-def _exchanged_pressed(build: Builder) -> str | None:
+def exchange_letter_and_press(build: Builder) -> str | None:
     """7: the same, and the player presses again."""
     if (pair := _draw_misspelt(build)) is None:
         return None
@@ -253,7 +255,7 @@ def _exchanged_pressed(build: Builder) -> str | None:
     return note
 
 
-def _put_elsewhere(build: Builder) -> str | None:
+def put_elsewhere(build: Builder) -> str | None:
     """8: the play is put elsewhere after the press, with tiles of the same rack, and the opponent plays."""
     rack = build.position.draw_rack(build.game)
     plays = build.position.list_plays(build.game.board, rack, 2)
@@ -275,7 +277,7 @@ def _draw_completed(build: Builder) -> tuple[Play, Play] | None:
     return None
 
 
-def _too_early(build: Builder) -> str | None:
+def press_too_early(build: Builder) -> str | None:
     """9: pressed too early with a legal beginning (BE), completed (BENTY), the opponent plays and presses."""
     if (pair := _draw_completed(build)) is None:
         return None
@@ -289,7 +291,21 @@ def _too_early(build: Builder) -> str | None:
     return _play_next(build, note)
 
 
-def _continued(build: Builder) -> str | None:
+def complete_and_press(build: Builder) -> str | None:
+    """Pressed too early, completed, and pressed again by the same player."""
+    if (pair := _draw_completed(build)) is None:
+        return None
+    play, part = pair
+    note = f"{write(build.game, part)}, completed to {write(build.game, play)}, pressed again"
+    before = build.game
+    player = build.push(part)
+    build.lay(build.game.board, build.rest(0.3, 2), player=player, is_slip=True)
+    build.game = before
+    build.play_key(play)
+    return note
+
+
+def continue_line(build: Builder) -> str | None:
     """11: a forgotten press, and the next player continues the same line."""
     if (pair := _draw_completed(build)) is None:
         return None
@@ -302,16 +318,16 @@ def _continued(build: Builder) -> str | None:
 
 
 SLIPS: dict[int, Callable[[Builder], str | None]] = {
-    1: _early_letter,
-    2: _stray_press,
-    3: _taken_back,
-    4: _taken_back_pressed,
-    5: _taken_back_covered,
-    6: _exchanged,
-    7: _exchanged_pressed,
-    8: _put_elsewhere,
-    9: _too_early,
-    11: _continued,
+    1: lay_early_letter,
+    2: press_by_mistake,
+    3: take_back,
+    4: take_back_and_press,
+    5: cover_freed_square,
+    6: exchange_letter,
+    7: exchange_letter_and_press,
+    8: put_elsewhere,
+    9: press_too_early,
+    11: continue_line,
 }
 
 

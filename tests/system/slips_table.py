@@ -7,7 +7,7 @@ players rest (`tests.support.stepped_time`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice, product
 from random import Random
@@ -18,7 +18,7 @@ from device.cameras import Frame
 from device.session.commands.base import TableCommand
 from device.session.commands.games import ResumeGame
 from device.session.commands.questions import AnswerDeferred, AnswerQuestion
-from device.session.commands.turns import EndTurn
+from device.session.commands.turns import EndTurn, ExchangeTiles
 from device.session.messages import CommandRefusedError
 from device.session.questions import asks_for_picture
 from device.session.table_session import TableSession
@@ -58,8 +58,8 @@ def make_scene(board: Board) -> Scene:
 class SceneCamera:
     """Camera and reader in one: four patches in each square encode its symbol.
 
-    `doubts` are the readings of squares that the reader gets wrong. A letter or square is read with a doubt of at most
-    `max_doubt`. If `is_live` is False, the camera takes one picture a press and sees nothing between.
+    A letter or square is read with a doubt of at most `max_doubt`. If `is_live` is False, the camera takes one picture
+    a press and sees nothing between.
     """
 
     def __init__(
@@ -67,7 +67,6 @@ class SceneCamera:
     ) -> None:
         self.is_live = is_live
         self.scene: Scene = (EMPTY,) * (BOARD_SIZE * BOARD_SIZE)
-        self.doubts: Mapping[Square, SquareReading] = {}
         self.hand: frozenset[Square] = frozenset()
         self._letters = tiles.letters
         self._symbols = (EMPTY, "?", *tiles.letters)
@@ -106,8 +105,6 @@ class SceneCamera:
 
     def read_square(self, square: Square, symbol: str) -> SquareReading:
         """Return the reading of a square with a symbol."""
-        if square in self.doubts and symbol != HIDDEN:
-            return self.doubts[square]
         if (known := self._squares.get((square, symbol))) is not None:
             return known
         if symbol == HIDDEN:
@@ -166,6 +163,10 @@ class SlipTable:
         """End the turn with the player's button, or the shared one; return the number of new questions."""
         self._submit(EndTurn(), player if self._has_own_buttons else None)
         return self._note_questions()
+
+    def exchange(self, count: int, player: int) -> None:
+        """Exchange tiles with the command of the page."""
+        self._submit(ExchangeTiles(count), player if self._has_own_buttons else None)
 
     def _submit(self, command: TableCommand, seat: int | None = None) -> None:
         try:
