@@ -44,6 +44,8 @@ put_files() {
     put "$systemd/tilekeeper.watchdog" /usr/lib/systemd/system.conf.d/tilekeeper.conf
     put "$systemd/host-name.sh" /opt/tilekeeper/host-name.sh 755
     put "$systemd/make-hotspot.sh" /opt/tilekeeper/make-hotspot.sh 755
+    put "$SOURCE/packaging/tilekeeper.desktop" /usr/share/applications/tilekeeper.desktop
+    put "$SOURCE/web/static/icon.svg" /usr/share/icons/hicolor/scalable/apps/tilekeeper.svg
     mkdir -p "$STAGE/usr/bin" "$doc"
     ln -s "$VENV/bin/tilekeeper" "$STAGE/usr/bin/tilekeeper"
     put "$SOURCE/packaging/lintian-overrides" /usr/share/lintian/overrides/tilekeeper

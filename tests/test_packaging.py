@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import configparser
 import fnmatch
 import hashlib
 import json
@@ -18,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from device.cli import main
 from tests.support.modules import PACKAGES, build_import_graph, find_modules
 
 ROOT = Path(__file__).parents[1]
@@ -132,6 +135,17 @@ def test_installed_modules_import_only_installed_ones() -> None:
     assert excluded
     installed = {name: imports for name, imports in build_import_graph(MODULES).items() if name not in excluded}
     assert {name: found for name, imports in installed.items() if (found := imports & excluded)} == {}
+
+
+def test_desktop_entry_starts_the_program_with_its_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = configparser.ConfigParser(interpolation=None)
+    entry.optionxform = str  # type: ignore[assignment,method-assign]
+    entry.read(ROOT / "packaging" / "tilekeeper.desktop", encoding="utf-8")
+    program, *words = entry["Desktop Entry"]["Exec"].split()
+    started: list[argparse.Namespace] = []
+    monkeypatch.setattr("device.cli.run.run", lambda args: started.append(args) or 0)
+    assert program == "tilekeeper" and main(words) == 0
+    assert started[0].browser and started[0].camera is None
 
 
 def test_container_is_built_from_all_packages() -> None:

@@ -79,6 +79,7 @@ class HostInfo:
     - `board_colours`: the edition in whose colours the board is always drawn, or empty.
     - `language`: language of the page on devices without a chosen language, or empty. `table_name`: name of the table,
       or empty.
+    - `is_new_table`: returns True at the first start, before anything was saved or played.
     - `find_new_game`: returns the game that the form of a new game shows after the game with a number, or None for one
       like that game.
     - `hall`: the connection to a hall. `directed`: data from its director. Both are None if the table belongs to no
@@ -102,6 +103,7 @@ class HostInfo:
     board_colours: str = ""
     language: str = ""
     table_name: str = ""
+    is_new_table: Callable[[], bool] = lambda: False
     find_new_game: Callable[[int], GameStarted | None] = lambda _: None
     hall: DirectorCall | None = None
     directed: DirectedTable | None = None

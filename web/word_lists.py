@@ -6,18 +6,27 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from device.storage.lexicons import count_words, find_cache_folder
-from engine.tiles import load_tile_set
+from engine.lexicon import load_shipped_lexicon
+from engine.tiles import load_tile_set, playable_tile_set_names
 from web.i18n import texts
 
 
 def describe_word_list(path: Path, language: str) -> str:
     """Return the name of a list with its language (the name of a tile set) and its number of words."""
-    t = texts()
     count = count_words(path, language, find_cache_folder())
-    if count is None:
-        return path.stem
-    number = f"{count:,}".replace(",", "\u202f")
-    return t("new.list", name=path.stem, language=t(f"tiles.{language}"), count=count, number=number)
+    return path.stem if count is None else _describe(path.stem, language, count)
+
+
+def _describe(name: str, language: str, count: int) -> str:
+    t, number = texts(), f"{count:,}".replace(",", "\u202f")
+    return t("new.list", name=name, language=t(f"tiles.{language}"), count=count, number=number)
+
+
+def describe_default_lists() -> Mapping[str, str]:
+    """Return the descriptions of the lists in the package by tile set."""
+    name = texts()("new.included_list")
+    shipped = {tile_set: load_shipped_lexicon(tile_set) for tile_set in playable_tile_set_names()}
+    return {tile_set: _describe(name, tile_set, len(words)) for tile_set, words in shipped.items() if words}
 
 
 def describe_own_lists(lists: Mapping[str, Path]) -> Mapping[str, str]:

@@ -146,16 +146,19 @@ class Appliance:
         report: Callable[[str], None] = print_line,
         starts: StartRecord | None = None,
         settings_file: SettingsFile | None = None,
+        open_link: Callable[[str], object] = lambda _: None,
     ) -> None:
         """Prepare the game and read the details of the hotspot. Raises `UserError` if the game cannot be started.
 
         `starts` is the record of failed starts; parts that failed in several consecutive starts are skipped.
-        `settings_file` is the file that the page may change; if it is None, the page has no settings.
+        `settings_file` is the file that the page may change; if it is None, the page has no settings. `open_link` is
+        called with the link that pairs the browser of this machine.
         """
         self._settings = settings
         self._reader = reader
         self._profile = profile
         self._report = report
+        self._open_link = open_link
         self._starts = starts or StartRecord(None)
         self._data_folder = ensure_data_folder(settings.data.folder)
         self._lexicon_folder = self._data_folder / LEXICON_FOLDER
@@ -229,7 +232,7 @@ class Appliance:
             self._hall = self._starts.build("hall", lambda: self.open_hall(session, store, stack), lambda: None)
             app = self.build_page(session, store, panel, pairing)
             server, status = stack.enter_context(
-                open_page(app, self._settings.page, self._report, self._data_folder, self._hotspot)
+                open_page(app, self._settings.page, self._report, self._data_folder, self._hotspot, self._open_link)
             )
             self._secure_port = server.secure_port
             if self._hotspot:
@@ -406,6 +409,7 @@ class Appliance:
             board_colours=page.board_colours,
             language=page.language,
             table_name=self._settings.hall.table,
+            is_new_table=lambda: self._is_new_table(session, store),
             find_new_game=lambda last: self.play_again.find_default(last),
             hall=self._hall,
             directed=self._hall.directed if self._hall else None,
@@ -443,6 +447,10 @@ class Appliance:
 
         self._editor.set_listener(apply)
         return SettingsAccess(self._editor, self._lexicon_folder, restart, find_new_version=find_new_version)
+
+    def _is_new_table(self, session: TableSession, store: GameStore) -> bool:
+        has_settings = self._editor is None or self._editor.path.exists()
+        return not has_settings and not session.state.turns and len(store.list_games()) <= 1
 
     def _change_next_game(self, session: TableSession, store: GameStore) -> None:
         """Let the next game have the changed settings of `[game]`; a game in which nothing was recorded is replaced."""

@@ -40,13 +40,18 @@ def check_page_address(page: PageSettings) -> None:
 
 @contextmanager
 def open_page(
-    app: Flask, page: PageSettings, report: Callable[[str], None], folder: Path, hotspot: Hotspot | None = None
+    app: Flask,
+    page: PageSettings,
+    report: Callable[[str], None],
+    folder: Path,
+    hotspot: Hotspot | None = None,
+    open_link: Callable[[str], object] = lambda _: None,
 ) -> Iterator[tuple[PageServer, str]]:
     """Serve the page during the `with` block, and report its addresses and the pairing code.
 
-    If the settings have no certificate, the table makes its own, which is stored in `folder` and is also valid for the
-    address of `hotspot`. Yields the server and a sentence with the URLs. Raises `UserError`, `PortInUseError`,
-    `CertificateError`.
+    `open_link` is called with the link for this machine's browser. If the settings have no certificate, the table makes
+    its own, which is stored in `folder` and is also valid for the address of `hotspot`. Yields the server and a
+    sentence with the URLs. Raises `UserError`, `PortInUseError`, `CertificateError`.
     """
     from web.security.certificate import FILE_NAME, OwnCertificate
     from web.security.hosts import make_secure_address
@@ -61,7 +66,7 @@ def open_page(
             urls = [*plain, *(secure[-1:] if own else secure)]
         up = f"The page is up: {' or '.join(urls)}"
         report(up)
-        announce_pairing(plain, app.extensions["pairing"], report)
+        open_link(announce_pairing(plain, app.extensions["pairing"], report))
         with _keep_renewing(own, server) if own and server.secure_port is not None else nullcontext():
             yield server, up
 
@@ -139,22 +144,24 @@ def find_certificate_names(page: PageSettings, hotspot: Hotspot | None) -> list[
     return [*addresses, *sorted(find_local_names()), *page.names, *([hotspot.address] if hotspot else [])]
 
 
-def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callable[[str], None]) -> None:
+def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callable[[str], None]) -> str:
     """Report the link for this machine's browser and the pairing code for phones. On a terminal, also show a QR code.
 
-    `addresses` are the URLs of the page; the last URL is the best for phones.
+    `addresses` are the URLs of the page; the last URL is the best for phones. Return the link.
     """
     from web.host_info import is_local_address
     from web.pages.pairing import ENTER_PATH
     from web.qr import render_qr_blocks
     from web.security.csrf import PAIR_PATH
 
-    report(f"In a browser on this machine, open this once: {addresses[0]}{ENTER_PATH}/{pairing.make_one_time_token()}")
+    link = f"{addresses[0]}{ENTER_PATH}/{pairing.make_one_time_token()}"
+    report(f"In a browser on this machine, open this once: {link}")
     if sys.stdout.isatty() and not is_local_address(addresses[-1]):
         report(render_qr_blocks(f"{addresses[-1]}{PAIR_PATH}/{pairing.secret}"))
         report(f"To pair a phone, scan this, or type this code there: {pairing.code}")
     else:
         report(f"To pair a phone, type this code there: {pairing.code}")
+    return link
 
 
 def announce_wifi(hotspot: Hotspot, report: Callable[[str], None]) -> None:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import argparse
 import gc
+import http.client
 import os
 import signal
 import subprocess
-from collections.abc import Collection, Mapping
+import webbrowser
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -28,6 +30,7 @@ from device.cli.options import (
     make_profiled_reader,
     merge_game_settings,
 )
+from device.cli.page import find_page_addresses
 from device.settings import Settings, find_settings_file, find_user_settings_file
 from device.settings_editor import SettingPath, SettingsFile
 from device.storage.files import keep_private
@@ -45,6 +48,7 @@ OVERRIDABLE_SETTINGS: Mapping[str, SettingPath] = {
 }
 """The settings that command-line options replace, by name of the option."""
 
+PAGE_TIMEOUT_S = 3.0
 HELP = "keep the score of a game at a real table"
 
 
@@ -63,12 +67,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host", metavar="ADDRESS", help="serve the page on this address only (default: all addresses)"
     )
+    parser.add_argument(
+        "--browser",
+        action="store_true",
+        help="open the page in the browser of this computer; if it is already up, only that",
+    )
     add_data_options(parser)
 
 
 @keep_private()
 def run(args: argparse.Namespace) -> int:
     """Run the table until Ctrl-C or SIGTERM, or until a player switches the machine off with the panel."""
+    if not args.browser:
+        return run_table(args)
+    page = resolve_settings(args).page
+    if is_page_up(page.host, page.port):  # a double click on a table that runs
+        webbrowser.open(find_page_addresses(page.host, page.port)[0])
+        return 0
+    return run_table(args, webbrowser.open)
+
+
+def run_table(args: argparse.Namespace, open_link: Callable[[str], object] = lambda _: None) -> int:
+    """Run the table until it is ended; call `open_link` with the link that pairs the browser of this computer."""
     gc.disable()  # nearly all that the start makes is needed until the end; `Appliance.serve` collects again
     from device.cli.appliance import Appliance  # loads OpenCV and the page, which `tilekeeper --help` does not need
 
@@ -76,7 +96,9 @@ def run(args: argparse.Namespace) -> int:
     settings = starts.build("settings", lambda: resolve_settings(args), lambda: resolve_settings(args, Settings()))
     folder = ensure_data_folder(settings.data.folder)
     reader, profile = starts.build("profile", lambda: make_profiled_reader(folder), make_profiled_reader)
-    appliance = Appliance(settings, reader, profile, starts=starts, settings_file=make_settings_file(args))
+    appliance = Appliance(
+        settings, reader, profile, starts=starts, settings_file=make_settings_file(args), open_link=open_link
+    )
     signals = (signal.SIGINT, signal.SIGTERM)
     previous = {number: signal.signal(number, lambda *_: appliance.ended.set()) for number in signals}
     try:
@@ -90,6 +112,18 @@ def run(args: argparse.Namespace) -> int:
     if appliance.should_power_off.is_set():
         switch_off_machine()
     return 0
+
+
+def is_page_up(host: str, port: int) -> bool:
+    """Return True if a table of this computer serves its page at this address."""
+    connection = http.client.HTTPConnection(host or "127.0.0.1", port, timeout=PAGE_TIMEOUT_S)
+    try:
+        connection.request("GET", "/live/state")
+        return '"phase":' in connection.getresponse().read().decode("utf-8", "replace")
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
 
 
 def has_game_options(args: argparse.Namespace) -> bool:
@@ -106,7 +140,8 @@ def make_settings_file(args: argparse.Namespace) -> SettingsFile:
 def list_restart_words(args: argparse.Namespace, overrides: Collection[SettingPath]) -> list[str]:
     """Return the arguments with which the program restarts: those that it has, except settings changed on the page.
 
-    `overrides` are the settings that were not changed. `--new` is left out, so that the game continues.
+    `overrides` are the settings that were not changed. `--new` and `--browser` are left out, because the game continues
+    and the page comes back by itself.
     """
     words = ["run"] if args.settings is None else ["run", f"--settings={args.settings}"]
     for name, path in OVERRIDABLE_SETTINGS.items():

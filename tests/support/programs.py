@@ -77,6 +77,7 @@ class Browser:
     def press(self, button: str) -> int:
         if 'id="panel"' not in self.get():
             assert self.post("/pair", self.get("/pair"), code=CODE) == 205
+            self.get("/setup")  # the first page at the first start
         return self.post(f"/actions/{button}", self.get())
 
     def post(self, path: str, html: str, **fields: str) -> int:

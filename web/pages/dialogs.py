@@ -34,7 +34,7 @@ from web.i18n import languages, texts
 from web.pages.actions import identify_turn, read_turn, split_blanks
 from web.responses import render_dialog, require_pairing
 from web.security.pairing import Pairing
-from web.word_lists import describe_own_lists
+from web.word_lists import describe_default_lists, describe_own_lists
 
 MAX_OFFERED_NAMES = 40
 MAX_WORD_LETTERS = 20
@@ -243,6 +243,7 @@ class Dialogs:
             known=known,
             offer=list_choices(own_lists.values()),
             own_lists=describe_own_lists(own_lists),
+            default_lists=describe_default_lists(),
             lexicon=_choose_lexicon(started, has_own=has_own),
             judge="list" if (rules.list_decides if started else has_own) else "players",
             without_list=[name for name in playable_tile_set_names() if not has_default_lexicon(name)],

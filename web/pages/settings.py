@@ -1,4 +1,4 @@
-"""Pages on which the admin changes the settings file and chooses a camera from a list with live pictures."""
+"""Page on which the admin changes the settings file, and live pictures of the cameras that can be chosen."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from web.security.pairing import Pairing
 from web.word_lists import describe_word_list
 
 CAMERAS_PATH = "/cameras"
-"""Path of the page, appended to `/settings`."""
+"""Path of the cameras, appended to `/settings`."""
 SOURCE: SettingPath = ("camera", "source")
-WITHOUT_PICTURE = ("phone", "phone-stream", "folder:DIR")
-"""Kinds of cameras without a live picture on the page, because they give no picture before they are used."""
+WITHOUT_PICTURE = ("phone", "folder:")
+"""Beginnings of `camera.source` for cameras without a live picture: they give no picture before they are used."""
 MAX_SIDE_PX = 960
 """Longer side of the live picture, in pixels."""
 JPEG_QUALITY = 95
@@ -66,57 +66,30 @@ class CameraChoice:
 def add_camera_routes(routes: Blueprint, choice: CameraChoice, editor: SettingsEditor, session: TableSession) -> None:
     """Add the routes `/cameras` and `/cameras/picture` to the routes of the settings, which only the admin may use."""
     pages = CameraPages(choice, editor, session)
-    routes.get(CAMERAS_PATH)(pages.show_cameras)
-    routes.post(CAMERAS_PATH)(pages.choose_camera)
+    routes.get(CAMERAS_PATH, endpoint="cameras")(lambda: redirect("/setup#step-table"))
     routes.get(f"{CAMERAS_PATH}/picture")(pages.send_camera_picture)
 
 
 @dataclass(frozen=True)
 class CameraPages:
-    """The view functions for the choice of a camera."""
+    """The view function for the live pictures of cameras, which can be chosen on the set-up page."""
 
     choice: CameraChoice
     editor: SettingsEditor
     session: TableSession
 
-    def show_cameras(self) -> Response:
-        """Return the page with all cameras except folders: the path of a folder must be typed in the settings."""
-        form = self.editor.read()
-        return render_page(
-            "cameras.html",
-            cameras=[camera for camera in self.choice.list_cameras() if not camera.source.startswith("folder:")],
-            chosen=resolve_camera(form.texts.get(SOURCE, "")),
-            without_picture=WITHOUT_PICTURE,
-            version=form.version,
-            option=self.editor.overrides.get(SOURCE, ""),
-        )
-
-    def choose_camera(self) -> ResponseReturnValue:
-        """Save the camera in the settings; it is used after a restart, which the settings page offers."""
-        source = request.form.get("source", "")
-        if not self._is_listed(source):
-            return refuse(texts()("cameras.gone"))
-        form = self.editor.save({SOURCE: source}, request.form.get("version", ""))
-        if form.errors or form.problem:
-            return refuse(form.problem or texts().translate(next(iter(form.errors.values()))))
-        return redirect("/settings?saved", code=303)
-
     def send_camera_picture(self) -> ResponseReturnValue:
         """Return a new picture of a listed camera, or the reason why there is none."""
         source = request.args.get("source", "")
-        if source in WITHOUT_PICTURE or not self._is_listed(source):
+        in_use = resolve_camera(self.editor.running.camera.source)
+        listed = {in_use, *(camera.source for camera in self.choice.list_cameras())}
+        if source.startswith(WITHOUT_PICTURE) or source not in listed:
             return refuse(texts()("cameras.gone"), 404)
         try:
-            if source == resolve_camera(self.editor.running.camera.source):
-                image = self.session.capture_still()
-            else:
-                image = self.choice.preview.take_picture(source)
+            image = self.session.capture_still() if source == in_use else self.choice.preview.take_picture(source)
         except CameraError as error:
             return refuse(texts().translate(error))
         return send_picture(encode_jpeg(shrink_image(image, MAX_SIDE_PX), JPEG_QUALITY), "no-store")
-
-    def _is_listed(self, source: str) -> bool:
-        return source in {camera.source for camera in self.choice.list_cameras()}
 
 
 LEXICON: SettingPath = ("game", "lexicon")
@@ -152,7 +125,7 @@ def create_blueprint(access: SettingsAccess, pairing: Pairing, session: TableSes
     routes.before_request(lambda: require_admin(pairing))
     routes.register_error_handler(SettingsChangedError, lambda _: refuse(texts()("settings.open_again")))
     routes.register_error_handler(SettingsError, lambda error: refuse(texts().translate(error)))
-    routes.register_error_handler(OSError, _refuse_write)
+    routes.register_error_handler(OSError, refuse_write)
     pages = SettingsPages(access)
     routes.get("")(pages.show)
     routes.post("")(pages.save)
@@ -281,7 +254,8 @@ def _list_languages() -> Mapping[str, str]:
     return {"": texts()("settings.default"), **{code: language("name") for code, language in languages().items()}}
 
 
-def _refuse_write(error: Exception) -> Response:
+def refuse_write(error: Exception) -> Response:
+    """Return the response if the settings file cannot be written."""
     reason = getattr(error, "strerror", None) or error
     _log.warning("the settings cannot be saved: %s", error)
     return refuse(texts()("settings.not_written", reason=reason), 500)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeVar
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Blueprint, Response, jsonify, redirect, request
+from flask import session as cookie
 from flask.typing import ResponseReturnValue
 
 from calibration.enrolment import make_enrolment_rows
@@ -22,14 +23,19 @@ from device.session.messages import CommandRefusedError
 from device.session.setup import SetupView
 from device.session.snapshot import Moment
 from device.session.table_session import TableSession
+from device.settings import SettingsError
+from device.settings_editor import SettingsChangedError
 from engine.reading import EMPTY
 from engine.rules import MAX_PLAYERS
 from web.host_info import HostInfo
 from web.i18n import texts
+from web.invitation import make_invitation
 from web.pages.actions import REFUSAL_TIMEOUT_S
-from web.qr import render_qr_svg
-from web.responses import accept, refuse, render_page, require_pairing, send_picture
-from web.security.pairing import Pairing
+from web.pages.settings import refuse_write
+from web.pages.sheet import TableSheet
+from web.responses import accept, refuse, render_page, require_admin, require_pairing, send_picture
+from web.security.csrf import SHEET_PATH
+from web.security.pairing import Pairing, find_current_client
 
 TEST_SIGNAL_S = 2.0
 """Duration of the test signal for a light, in seconds."""
@@ -124,6 +130,9 @@ def build_panel_context(session: TableSession, host: HostInfo) -> dict[str, obje
     }
 
 
+SETUP_PATH = "/setup"
+SEEN_KEY = "setup"
+"""Key in the cookie of a browser that has shown the set-up page at the first start."""
 LOOK_TIMEOUT_S = 20.0
 """Longest time to wait until a full picture is processed, in seconds; after it, the request is refused."""
 MAX_CORNERS_CHARS = 200
@@ -154,13 +163,15 @@ class SetupImages:
 
 def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
     """Return the routes `/setup` and below, which require a paired phone."""
-    routes = Blueprint("setup", __name__, url_prefix="/setup")
+    routes = Blueprint("setup", __name__, url_prefix=SETUP_PATH)
     require_pairing(routes, pairing)
-    pages = SetupPages(session, host, SetupImages())
+    pages = SetupPages(session, pairing, host, SetupImages())
     routes.register_error_handler(CommandRefusedError, _refuse_text)
     routes.register_error_handler(CameraError, _refuse_text)
     routes.register_error_handler(TimeoutError, lambda _: refuse(texts()("setup.slow")))
     routes.get("")(pages.setup)
+    if host.settings is not None:
+        add_sheet_routes(routes, pages, TableSheet(host.settings))
     routes.get("/look")(pages.look)
     routes.post("/corners")(pages.corners)
     routes.post("/teach")(pages.teach)
@@ -168,30 +179,63 @@ def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) ->
     return routes
 
 
+def add_sheet_routes(routes: Blueprint, pages: SetupPages, sheet: TableSheet) -> None:
+    """Add the route that saves the sheet of the table, which only the admin may use."""
+
+    def save_sheet() -> ResponseReturnValue:
+        return require_admin(pages.pairing) or pages.save_sheet(sheet)
+
+    routes.post(SHEET_PATH.removeprefix(SETUP_PATH))(save_sheet)
+    routes.register_error_handler(SettingsChangedError, lambda _: refuse(texts()("settings.open_again")))
+    routes.register_error_handler(SettingsError, _refuse_text)
+    routes.register_error_handler(OSError, refuse_write)
+
+
 @dataclass(frozen=True)
 class SetupPages:
     """The view functions for setting up a table. Responses to the page's script are JSON."""
 
     session: TableSession
+    pairing: Pairing
     host: HostInfo
     images: SetupImages
 
     def setup(self) -> Response:
-        """Return the page with the set-up steps."""
-        t, host = texts(), self.host
-        addresses = host.find_phone_addresses()
+        """Return the page with the set-up steps. The sheet of the table is only for the admin."""
+        if self.host.is_new_table():
+            cookie[SEEN_KEY] = True
+        client, access = find_current_client(self.pairing), self.host.settings
+        if access is None or client is None or not client.admin:
+            return self._render({}, "")
+        sheet = TableSheet(access)
+        form = sheet.read()
+        return self._render(sheet.describe(form), sheet.find_other_problem(form))
+
+    def save_sheet(self, sheet: TableSheet) -> ResponseReturnValue:
+        """Save the sheet, and restart the program if a changed setting needs it; the page comes back by itself."""
+        form = sheet.save()
+        if form.errors or form.problem:
+            response = self._render(sheet.describe(form), sheet.find_other_problem(form))
+            response.status_code = 422
+            return response
+        if not sheet.access.editor.list_pending():
+            return redirect(f"{SETUP_PATH}?saved", code=303)
+        sheet.access.restart()
+        return render_page("restart.html", goes_to=f"{SETUP_PATH}?saved")
+
+    def _render(self, sheet: Mapping[str, object], problem: str) -> Response:
         return render_page(
             "setup.html",
             state=self.session.state,
+            sheet=sheet,
+            problem=problem,
+            saved="saved" in request.args,
             has_camera=not self.session.uses_phone_camera,
             enrolment_rows=self._list_enrolment_rows(),
             empty=EMPTY,
-            remarks=host.setup_problems,
-            addresses=addresses,
-            address_qr=render_qr_svg(addresses[-1], t("setup.address")) if addresses else "",
-            wifi=host.hotspot,
-            wifi_qr=render_qr_svg(host.hotspot.qr_text, t("setup.wifi")) if host.hotspot else "",
-            **build_panel_context(self.session, host),
+            remarks=self.host.setup_problems,
+            join=make_invitation(self.pairing, self.host),
+            **build_panel_context(self.session, self.host),
         )
 
     def look(self) -> ResponseReturnValue:

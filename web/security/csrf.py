@@ -23,13 +23,14 @@ PICTURE_PATH = "/actions/picture"
 """Path that accepts the picture of a turn (`web.pages.pictures`)."""
 CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH = "/camera/preview", "/camera/still"
 """Paths that accept the pictures of a phone on a stand (`web.pages.pictures`)."""
-LEXICON_PATH = "/settings/lexicon"
-"""Path that accepts an uploaded word list (`web.pages.settings`)."""
+LEXICON_PATH, SHEET_PATH = "/settings/lexicon", "/setup/table"
+"""Paths that accept an uploaded word list (`web.pages.settings`, `web.pages.sheet`)."""
 MAX_BODY_BYTES_BY_PATH = {
     "/history/import": MAX_IMPORT_BYTES,
     "/api/v1/games": MAX_IMPORT_BYTES,
     PICTURE_PATH: MAX_UPLOADED_PHOTO_BYTES,
     LEXICON_PATH: MAX_LEXICON_BYTES,
+    SHEET_PATH: MAX_LEXICON_BYTES,
     CAMERA_PREVIEW_PATH: MAX_PREVIEW_BYTES,
     CAMERA_STILL_PATH: MAX_UPLOADED_PHOTO_BYTES,
 }

@@ -1,40 +1,46 @@
-// The live picture of one camera in the list: a new one as soon as the last one is there, while the page is visible.
+// The live picture of the camera that is chosen: a new one as soon as the last one is there, while the page is visible.
 "use strict";
 
 const NEXT_MS = 500;
 const AGAIN_MS = 2000; // after an error: a camera may need a moment
-let shown = null; // the button of the camera whose picture is shown
+const live = document.querySelector(".cameras .live");
+const picture = live.querySelector("img");
+let shown = ""; // the address of the pictures of the chosen camera
 
-async function refresh(button) {
-  if (shown !== button) return;
-  const entry = button.closest("li");
-  const image = entry.querySelector("[data-picture]");
-  const output = entry.querySelector("output");
+async function showPicture(address) {
+  if (shown !== address) return;
   let wait = AGAIN_MS;
   if (document.visibilityState === "visible") {
+    let problem = live.dataset.lost;
     try {
-      const answer = await fetch(button.dataset.show);
-      if (shown !== button) return;
+      const answer = await fetch(address);
       if (answer.ok) {
-        URL.revokeObjectURL(image.src);
-        image.src = URL.createObjectURL(await answer.blob());
-        image.hidden = false;
-        output.textContent = "";
+        const found = await answer.blob();
+        if (shown !== address) return;
+        URL.revokeObjectURL(picture.src);
+        picture.src = URL.createObjectURL(found);
+        picture.hidden = false;
+        problem = "";
         wait = NEXT_MS;
       } else {
-        output.textContent = (await answer.text()).trim();
+        problem = (await answer.text()).trim();
       }
     } catch {
-      output.textContent = button.dataset.lost;
+      // the table is away
     }
+    if (shown !== address) return;
+    live.querySelector("output").textContent = problem;
   }
-  setTimeout(refresh, wait, button);
+  setTimeout(showPicture, wait, address);
 }
 
-for (const button of document.querySelectorAll("[data-show]")) {
-  button.addEventListener("click", () => {
-    if (shown) shown.closest("li").querySelector("[data-picture]").hidden = true;
-    shown = shown === button ? null : button;
-    if (shown) refresh(button);
-  });
+function follow() {
+  shown = document.querySelector(".cameras :checked")?.dataset.picture ?? "";
+  live.hidden = !shown;
+  picture.hidden = true;
+  live.querySelector("output").textContent = "";
+  if (shown) showPicture(shown);
 }
+
+document.querySelector(".cameras").addEventListener("change", (event) => event.target.type === "radio" && follow());
+follow();

@@ -1,4 +1,4 @@
-// The form of a new game: colours of known players, the owner's word lists, and what the rules choose.
+// The forms of a new game and of the table: colours of known players, the owner's word lists, what the rules choose.
 "use strict";
 
 document.addEventListener("change", (event) => {
@@ -11,12 +11,15 @@ document.addEventListener("change", (event) => {
   if (field.name === "tiles" || field.name === "lexicon") warnOfNoList(field.form);
 });
 
-document.addEventListener("prepare", (event) => {
-  const form = event.target.querySelector(".new-game");
+function prepareForm(container) {
+  const form = container.querySelector("form.new-game, form.sheet");
   if (!form) return;
   showPreset(form);
-  offerOwnList(form);
-});
+  nameLists(form);
+}
+
+document.addEventListener("prepare", (event) => prepareForm(event.target));
+prepareForm(document);
 
 // The colour of a player whom the table knows.
 function chooseColour(seat, field) {
@@ -32,18 +35,20 @@ function showColour(seat) {
   swatch.className = `swatch c-${swatch.querySelector("select").value}`;
 }
 
-// Offers the owner's list for the chosen tiles, if there is one.
-function offerOwnList(form) {
-  const own = form.elements.lexicon.querySelector("[value=own]");
+// Names the included list and the owner's list for the chosen tiles; the latter is offered only if there is one.
+function nameLists(form) {
+  const { ownLists, own: text, defaultLists, default: shipped } = form.querySelector("[data-own-lists]").dataset;
+  const { lexicon, tiles } = form.elements;
+  lexicon.querySelector("[value=shipped]").textContent = JSON.parse(defaultLists)[tiles.value] ?? shipped;
+  const own = lexicon.querySelector("[value=own]");
   if (!own) return;
-  const hint = form.querySelector("[data-own-lists]");
-  const name = JSON.parse(hint.dataset.ownLists)[form.elements.tiles.value];
+  const name = JSON.parse(ownLists)[tiles.value];
   own.hidden = own.disabled = !name;
-  if (name) own.textContent = hint.dataset.own.replace("{value}", name);
+  if (name) own.textContent = text.replace("{value}", name);
 }
 
 function chooseList(form) {
-  offerOwnList(form);
+  nameLists(form);
   const { lexicon } = form.elements;
   const own = lexicon.querySelector("[value=own]");
   if (lexicon.value !== "none") lexicon.value = own && !own.disabled ? "own" : "shipped";

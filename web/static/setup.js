@@ -58,7 +58,7 @@ function showMessage(text, isGood) {
 async function look() {
   clearTimeout(lookTimer);
   const began = moved;
-  if (document.visibilityState === "visible" && !steps[0].hidden && !unplaced) {
+  if (document.visibilityState === "visible" && !sight.closest(".step").hidden && !unplaced) {
     try {
       const answer = await fetch("/setup/look");
       if (answer.ok) show(await answer.json(), began);

@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -284,3 +285,27 @@ def test_demo_reads_and_scores_a_whole_game_by_itself(capsys: pytest.CaptureFixt
 def test_demo_does_not_go_backwards(capsys: pytest.CaptureFixture[str], speed: str) -> None:
     assert main(["demo", "--speed", speed]) == 2
     assert "Enter a number above 0" in capsys.readouterr().err
+
+
+def test_link_for_this_machine_is_opened_in_the_browser(folder: Path) -> None:
+    opened: list[str] = []
+    port = find_free_port()
+    args = options(folder, port, "--browser")
+    appliance = Appliance(run_command.resolve_settings(args), ReaderInOrder([]), open_link=opened.append)
+    thread = threading.Thread(target=appliance.serve)
+    thread.start()
+    until(lambda: bool(opened))
+    appliance.ended.set()
+    thread.join(PATIENCE_S)
+    assert opened[0].startswith(f"http://127.0.0.1:{port}/enter/")
+
+
+def test_page_of_a_running_table_is_opened_instead_of_a_second_table(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    args = options(folder, find_free_port(), "--browser")
+    with Program(args, []):
+        assert run_command.run(args) == 0
+    assert opened == [f"http://127.0.0.1:{args.port}"]
