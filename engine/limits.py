@@ -92,7 +92,12 @@ MAX_LARGE_BODIES: Final = 2
 BODY_TIMEOUT_S: Final = 10.0
 """Maximum time until a request body is complete, in seconds.
 
-For an imported game, it is the maximum time between two parts of the body.
+For a picture or an imported game, it is the maximum time between two parts of the body.
+"""
+MIN_BODY_RATE: Final = 100_000
+"""Slowest rate of a picture or an imported game, in bytes a second, beside `BODY_TIMEOUT_S`.
+
+A phone with one bar of Wi-Fi sends 500 kB a second.
 """
 
 # Connections to the web server

@@ -13,7 +13,7 @@ from engine.limits import MAX_PAIRED_CLIENTS
 from web.host_info import HostInfo
 from web.i18n import texts
 from web.responses import accept, refuse, render_dialog, render_page
-from web.security.csrf import PAIR_PATH, csrf_token
+from web.security.csrf import PAIR_PATH
 from web.security.hosts import make_secure_address
 from web.security.pairing import (
     Pairing,
@@ -22,6 +22,7 @@ from web.security.pairing import (
     PairingLockedError,
     find_current_client,
     is_opened_by_user,
+    make_form_secret,
     remember_client,
 )
 
@@ -48,7 +49,12 @@ def create_blueprint(pairing: Pairing, session: SnapshotSource) -> Blueprint:
     """Return the routes `/pair`, `/pair/SECRET`, `/enter/TOKEN`, `/phones` and below."""
     routes = Blueprint("phones", __name__)
     pages = PairingPages(pairing, session)
-    routes.app_context_processor(lambda: {"pairing_is_open": pairing.is_open_for(request.remote_addr or "")})
+    routes.app_context_processor(
+        lambda: {
+            "pairing_is_open": pairing.is_open_for(request.remote_addr or ""),
+            "form_secret": make_form_secret,
+        }
+    )
     routes.get(PAIR_PATH)(pages.pair_form)
     routes.get(f"{PAIR_PATH}/<secret>")(pages.pair_by_scan)
     routes.post(PAIR_PATH)(pages.pair)
@@ -85,7 +91,8 @@ class PairingPages:
         if find_current_client(self.pairing):
             return accept(status=RELOAD)
         try:
-            remember_client(self.pairing.pair(code, request.remote_addr or "", _read_device_name(), csrf_token()))
+            form = request.form.get("form", "")
+            remember_client(self.pairing.pair(code, request.remote_addr or "", _read_device_name(), form))
         except PairingCodeError as wrong:
             return refuse(t("pair.wrong", left=wrong.tries_left))
         except PairingLockedError as locked:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hmac
-import secrets
 from urllib.parse import urlsplit
 
 from flask import Flask, Request, Response, request, session
@@ -15,7 +14,7 @@ from engine.limits import MAX_BODY_BYTES, MAX_LEXICON_BYTES, MAX_PREVIEW_BYTES, 
 from web.game_archive import MAX_IMPORT_BYTES
 from web.i18n import texts
 from web.responses import API_PATH, refuse
-from web.security.pairing import Pairing, find_current_client
+from web.security.pairing import CSRF_KEY, Pairing, find_current_client, make_form_secret
 
 PAIR_PATH = "/pair"
 """The only path that accepts POST requests from unpaired phones."""
@@ -35,7 +34,6 @@ MAX_BODY_BYTES_BY_PATH = {
     CAMERA_STILL_PATH: MAX_UPLOADED_PHOTO_BYTES,
 }
 """Largest request body in bytes, by path, for the paths that accept files. `web.security.limits` enforces it."""
-_TOKEN_KEY = "csrf"
 _SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
@@ -77,9 +75,9 @@ def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
 
 def csrf_token() -> str:
     """Return the CSRF token in the client's signed session cookie; create it if necessary."""
-    if _TOKEN_KEY not in session:
-        session[_TOKEN_KEY] = secrets.token_urlsafe(24)
-    return str(session[_TOKEN_KEY])
+    if CSRF_KEY not in session:
+        session[CSRF_KEY] = make_form_secret()
+    return str(session[CSRF_KEY])
 
 
 def is_cross_site() -> bool:
@@ -97,8 +95,8 @@ def is_cross_site() -> bool:
 
 def _has_valid_token() -> bool:
     """Return True if the request contains the CSRF token of this client."""
-    sent = request.form.get(_TOKEN_KEY) or request.headers.get("X-CSRF-Token") or ""
-    expected = session.get(_TOKEN_KEY)
+    sent = request.form.get(CSRF_KEY) or request.headers.get("X-CSRF-Token") or ""
+    expected = session.get(CSRF_KEY)
     return bool(expected) and hmac.compare_digest(sent.encode(), str(expected).encode())
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from engine.limits import BODY_TIMEOUT_S, IDLE_TIMEOUT_S, MAX_BODY_BYTES, MAX_LARGE_BODIES
+from engine.limits import BODY_TIMEOUT_S, IDLE_TIMEOUT_S, MAX_BODY_BYTES, MAX_LARGE_BODIES, MIN_BODY_RATE
 from web.security.csrf import MAX_BODY_BYTES_BY_PATH
 from web.streams import AsgiApp, Message, Receive, Scope, Send
 
@@ -67,7 +67,7 @@ def read_bodies(app: AsgiApp) -> AsgiApp:
         limit = MAX_BODY_BYTES_BY_PATH.get(scope["path"], MAX_BODY_BYTES)
         if MAX_BODY_BYTES < declared <= limit:
             async with large_bodies:
-                await app(scope, _limit_time(receive), _close_after(send))
+                await app(scope, _limit_time(receive, declared), _close_after(send))
             return
         parts = [] if declared > limit else await _read_small_body(receive)
         size = max(declared, sum(len(part.get("body", b"")) for part in parts))
@@ -95,12 +95,17 @@ async def _read_small_body(receive: Receive) -> list[Message]:
     return parts
 
 
-def _limit_time(receive: Receive) -> Receive:
-    """Wrap the ASGI function `receive` to return a disconnect message after `BODY_TIMEOUT_S` without data."""
+def _limit_time(receive: Receive, size: int) -> Receive:
+    """Wrap the ASGI function `receive` to return a disconnect message after `BODY_TIMEOUT_S` without data.
+
+    The body of `size` bytes as a whole must not be slower than `MIN_BODY_RATE` either: others wait for it.
+    """
+    loop = asyncio.get_running_loop()
+    end = loop.time() + BODY_TIMEOUT_S + size / MIN_BODY_RATE
 
     async def receive_in_time() -> Message:
         try:
-            async with asyncio.timeout(BODY_TIMEOUT_S):
+            async with asyncio.timeout_at(min(end, loop.time() + BODY_TIMEOUT_S)):
                 return await receive()
         except TimeoutError:
             return _DISCONNECT

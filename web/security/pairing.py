@@ -188,10 +188,11 @@ PAIRING_WINDOW_S = 60.0
 HANDOVER_S = 600.0
 """Time in which a paired device may change from http to https, in seconds. Accepting the certificate takes a while."""
 DOUBLE_TAP_S = 10.0
-"""Time in which a browser that sends the form for pairing again gets the same device, in seconds."""
+"""Time in which the same form for pairing gives the same device, in seconds."""
 _SECRET_BYTES = 12
 """Length of the secret in bytes. 96 bits are the most that fit in the QR code on a small display."""
-_CLIENT_ID_KEY = "phone"
+_CLIENT_ID_KEY, CSRF_KEY = "phone", "csrf"
+"""Keys in the session cookie."""
 
 
 class PairingCodeError(TilekeeperError):
@@ -254,9 +255,9 @@ class Pairing:
         """Time (s, `clock`) until which the first phone on the table's own Wi-Fi may pair without a code."""
         self._is_on_hotspot = is_on_hotspot
         self._one_time_token = ""
-        self._last_browser = "", "", float("-inf")
-        """The browser that was paired last, the id of its device, and the time (s, `clock`) until which a second
-        request of this browser does not pair another device."""
+        self._last_form = "", "", float("-inf")
+        """The secret of the form that was accepted last, the id of its device, and the time (s, `clock`) until which it
+        pairs no other device."""
         self._handovers: dict[str, tuple[str, float]] = {}
         """Token for the change from http to https, and its time of expiry (s, `clock`), by the id of the device."""
         self._used_clients: set[str] = set()
@@ -304,22 +305,22 @@ class Pairing:
         with self._lock:
             return tuple(self._clients.values())
 
-    def pair(self, code: str, address: str, device: str, browser: str = "") -> PairedClient:
+    def pair(self, code: str, address: str, device: str, form: str = "") -> PairedClient:
         """Pair the device named `device`, at the IP address `address`, by code or secret; return the paired device.
 
-        An empty `code` is accepted if the device may pair without one. `browser` is a secret of the browser: if the
-        user taps twice, the second request has no cookie of a paired device yet, and gets the same device. Raises
+        An empty `code` is accepted if the device may pair without one. `form` is the secret of the form: if the user
+        taps twice, the second request has no cookie of a paired device yet, and gets the same device. Raises
         `PairingCodeError`, `PairingLockedError`, `PairingFullError`.
         """
         code = "".join(code.split())
         with self._change():
-            if (client := self._find_double_tap(browser)) is not None:
+            if (client := self._find_double_tap(form)) is not None:
                 return client
             if _are_equal(code, self._secret):
-                return self._add_client(device, browser)
+                return self._add_client(device, form)
             if not code and self.is_open_for(address):
                 self._open_until = float("-inf")
-                client = self._add_client(device, browser)
+                client = self._add_client(device, form)
                 self._notices.append(get_text("pairing-done", client.device))
                 return client
             now = self._clock()
@@ -327,7 +328,7 @@ class Pairing:
                 raise PairingLockedError(seconds)
             if _are_equal(code, self._code):
                 self._rate_limiter.record_success(address)
-                return self._add_client(device, browser)
+                return self._add_client(device, form)
             paused = self._rate_limiter.record_failure(address, now)
             left = self._rate_limiter.count_tries_left(address)
             if paused:
@@ -352,10 +353,10 @@ class Pairing:
             for notice in notices:
                 self._notify(notice)
 
-    def _find_double_tap(self, browser: str) -> PairedClient | None:
-        """Return the device as which this browser was paired a moment ago, or None."""
-        last, phone, until = self._last_browser
-        is_again = bool(browser) and _are_equal(browser, last) and self._clock() < until
+    def _find_double_tap(self, form: str) -> PairedClient | None:
+        """Return the device that was paired with this form a moment ago, or None."""
+        last, phone, until = self._last_form
+        is_again = bool(form) and _are_equal(form, last) and self._clock() < until
         return self._clients.get(phone) if is_again else None
 
     def open_for_one_device(self) -> None:
@@ -444,8 +445,8 @@ class Pairing:
                 self._used_clients.add(phone)
             return client
 
-    def _add_client(self, device: str, browser: str = "") -> PairedClient:
-        """Add a device, whose browser has the secret `browser`.
+    def _add_client(self, device: str, form: str = "") -> PairedClient:
+        """Add a device, which has sent the form with the secret `form`.
 
         At the limit, it replaces the oldest device that was not used since the program started. The admin is never
         replaced. Raises `PairingFullError`.
@@ -461,7 +462,7 @@ class Pairing:
         phone = PairedClient(secrets.token_urlsafe(12), name, self._wall_clock(), admin=not self._clients)
         self._clients[phone.id] = phone
         self._used_clients.add(phone.id)
-        self._last_browser = browser, phone.id, self._clock() + DOUBLE_TAP_S
+        self._last_form = form, phone.id, self._clock() + DOUBLE_TAP_S
         self._save()
         return phone
 
@@ -520,9 +521,19 @@ def is_opened_by_user() -> bool:
 
 
 def remember_client(phone: PairedClient) -> None:
-    """Store the device's id in the session cookie."""
+    """Store the device's id in the session cookie, with a new CSRF token.
+
+    Who knew the cookie before, or has planted it, knows nothing of the new one.
+    """
+    session.clear()
+    session[CSRF_KEY] = make_form_secret()
     session[_CLIENT_ID_KEY] = phone.id
     session.permanent = True
+
+
+def make_form_secret() -> str:
+    """Return a secret for a form or a session, which cannot be guessed."""
+    return secrets.token_urlsafe(24)
 
 
 def _make_code() -> str:

@@ -9,10 +9,11 @@ from contextlib import ExitStack, closing, contextmanager
 
 import pytest
 from flask import Flask
+from flask.testing import FlaskClient
 
 from engine.limits import MAX_BODY_BYTES
 from tests.support.waiting import PATIENCE_S
-from tests.web.conftest import ShownTable
+from tests.web.conftest import ShownTable, token
 from tests.web.security.test_server import get
 from web import create_app
 from web.game_archive import MAX_IMPORT_BYTES
@@ -73,6 +74,27 @@ def test_endless_body_is_refused(table: ShownTable, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("web.security.limits.BODY_TIMEOUT_S", 0.2)
     with PageServer(create_app(table), 0, "127.0.0.1") as server, send(server, "/pair", 1000, b"code=") as connection:
         assert read_all(connection).split(b" ")[1] in (b"400", b"403")
+
+
+def test_trickling_body_is_ended(app: Flask, paired: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two such bodies would keep the pictures of all other phones waiting."""
+    monkeypatch.setattr("web.security.limits.BODY_TIMEOUT_S", 1.0)
+    monkeypatch.setattr("web.security.limits.MIN_BODY_RATE", 1_000_000)
+    cookie = paired.get_cookie("tilekeeper")
+    assert cookie
+    more = f"Content-Type: multipart/form-data; boundary=b\r\nX-CSRF-Token: {token(paired)}\r\n"
+    more += f"Cookie: tilekeeper={cookie.value}\r\n"
+    begun = time.monotonic()
+    with (
+        PageServer(app, 0, "127.0.0.1") as server,
+        send(server, "/actions/picture", 1_000_000, b"--b\r\n", more) as connection,
+        pytest.raises(OSError, match=r"reset|pipe"),
+    ):
+        while True:
+            connection.sendall(b"x" * 100)
+            time.sleep(0.1)
+            assert time.monotonic() - begun < PATIENCE_S
+    assert time.monotonic() - begun > 1.5
 
 
 def test_body_sent_in_two_parts_is_whole(server: PageServer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
@@ -279,16 +280,47 @@ def test_admin_that_pairs_again_stays_the_admin(app: Flask, paired: FlaskClient)
     assert pairing.clients == before and before[0].admin
 
 
+def read_form(client: FlaskClient) -> dict[str, str]:
+    """Return the hidden fields of the form for pairing."""
+    return dict(re.findall(r'type="hidden" name="(csrf|form)" value="([^"]+)"', client.get("/pair").text))
+
+
+def copy_browser(client: FlaskClient) -> FlaskClient:
+    """Return another browser with the same cookie."""
+    copy, cookie = client.application.test_client(), client.get_cookie("tilekeeper")
+    if cookie is None:
+        client.get("/pair")
+        cookie = client.get_cookie("tilekeeper")
+    assert cookie
+    copy.set_cookie("tilekeeper", cookie.value)
+    return copy
+
+
 @pytest.mark.parametrize("is_open", [False, True])
 def test_form_that_is_sent_twice_pairs_one_device(app: Flask, client: FlaskClient, is_open: bool) -> None:
     """The second request of a double tap leaves the browser before the cookie of the first answer has arrived."""
     pairing = app.extensions["pairing"]
     if is_open:
         pairing.open_for_one_device()
-    form = {"csrf": token(client), "code": "" if is_open else pairing.code}
-    second = app.test_client()
-    cookie = client.get_cookie("tilekeeper")
-    assert cookie
-    second.set_cookie("tilekeeper", cookie.value)
+    form = read_form(client) | {"code": "" if is_open else pairing.code}
+    second = copy_browser(client)
     assert [phone.post("/pair", data=form).status_code for phone in (client, second)] == [205, 205]
     assert len(pairing.clients) == 1 and 'id="panel"' in second.get("/").text
+
+
+def test_browser_with_a_planted_cookie_is_not_paired_with_the_others(app: Flask, client: FlaskClient) -> None:
+    foreign = copy_browser(client)
+    planted = read_form(foreign)
+    code = app.extensions["pairing"].code
+    own = read_form(client)
+    assert own["csrf"] == planted["csrf"], "the cookie is the same"
+    assert client.post("/pair", data=own | {"code": code}).status_code == 205
+    assert foreign.post("/pair", data=planted | {"code": ""}).status_code == 409
+    assert len(app.extensions["pairing"].clients) == 1 and 'id="panel"' not in foreign.get("/").text
+
+
+def test_token_of_a_form_is_renewed_by_pairing(client: FlaskClient) -> None:
+    before = token(client)
+    pair(client)
+    assert token(client) != before
+    assert client.post("/actions/undo", data={"csrf": before, "seen": "1-4"}).status_code == 403
