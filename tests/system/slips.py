@@ -27,7 +27,7 @@ import time
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from itertools import product
 from multiprocessing import Pool
 from multiprocessing.pool import Pool as Pool_
@@ -101,11 +101,16 @@ HEADER = "slip  buttons camera la  lookup     cases  asked  offered     right  s
 
 def find_script(setting: Setting, seed: int, words_file: Path | None = None) -> Script | None:
     """Return the script of a slip from the position of a seed; None if the position does not allow the slip."""
-    rules = Rules(open_dictionary=setting.lookup == "any")
+    return _find_script(setting.slip, setting.language, setting.lookup, seed, words_file)
+
+
+@lru_cache(maxsize=200)
+def _find_script(slip: int, language: str, lookup: str, seed: int, words_file: Path | None) -> Script | None:
+    rules = Rules(open_dictionary=lookup == "any")
     for attempt in range(MAX_ATTEMPTS):
-        chance = Random(f"slip/{setting.slip}/{setting.language}/{seed}/{attempt}")
-        position = make_position(setting.language, seed, rules, chance, words_file, is_new=setting.slip == 12)
-        if (script := build_script(setting.slip, position)) is not None:
+        chance = Random(f"slip/{slip}/{language}/{seed}/{attempt}")
+        position = make_position(language, seed, rules, chance, words_file, is_new=slip == 12)
+        if (script := build_script(slip, position)) is not None:
             return script
     return None
 
@@ -233,8 +238,9 @@ def run_rows(args: argparse.Namespace) -> list[Row]:
     print(HEADER)
     seeds = range(args.seed, args.seed + args.positions)
     with Pool(args.jobs) if args.jobs > 1 else nullcontext() as pool:
-        for chosen in product(args.slips, args.buttons, args.camera, args.language, args.lookup):
-            setting = Setting(*chosen)
+        for chosen in product(args.slips, args.language, args.lookup, args.camera, args.buttons):
+            slip, language, lookup, camera, buttons = chosen
+            setting = Setting(slip, buttons, camera, language, lookup)
             words_file = args.words if setting.language != "en" else None
             rows.append(run_row(setting, seeds, words_file, pool=pool))
             print(rows[-1].format(), flush=True)

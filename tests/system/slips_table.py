@@ -33,7 +33,7 @@ from engine.lexicon import WordList
 from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, BoardReading, SquareReading
 from engine.tiles import TileSet
 from tests.support.disturbed_squares import draw_square
-from tests.support.stepped_time import STEP_S, SteppedTime, pass_time
+from tests.support.stepped_time import STEP_S, SteppedTime, pass_time, wait_for_readings
 from vision.geometry import Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
@@ -44,6 +44,8 @@ _LEVELS = np.array([70, 150, 230])
 _HAND_LEVEL = 15
 HAND_S = 0.5
 """Time for which a hand is over the tiles that it lays or takes, in seconds."""
+SETTLING_S, LONG_STEP_S = 0.8, 0.5
+"""Time, in seconds, after which the session sees that the board is at rest, and the steps of the clock after it."""
 MAX_COMBINATIONS = 300
 """Combinations of answers that are tried to find the truth."""
 BLANK_CODE = "asked-blank-unnamed"
@@ -76,13 +78,22 @@ class SceneCamera:
         self._seed, self._clock, self._max_doubt = seed, clock, max_doubt
         self._squares: dict[tuple[Square, str], SquareReading] = {}
         self._pictures = 0
+        self._previewed: tuple[Scene, frozenset[Square]] | None = None
+        self._preview = self._paint()
 
     def capture_still(self) -> Frame:
         self._pictures += 1
-        return Frame(self._paint(self._pictures), self._clock(), "" if self.is_live else f"{self._pictures}.jpg")
+        image = np.ascontiguousarray(np.repeat(self._paint()[:, :, None], 3, axis=2))
+        image[0, :2, :2] = [divmod(self._pictures, 256)] * 2  # no two pictures of a camera are the same
+        return Frame(image, self._clock(), "" if self.is_live else f"{self._pictures}.jpg")
 
     def capture_preview(self) -> Frame | None:
-        return Frame(self._paint(0), self._clock()) if self.is_live else None
+        if not self.is_live:
+            return None
+        shown = (self.scene, self.hand)
+        if shown != self._previewed:
+            self._previewed, self._preview = shown, self._paint()
+        return Frame(self._preview, self._clock())
 
     def close(self) -> None:
         pass
@@ -115,14 +126,11 @@ class SceneCamera:
         self._squares[square, symbol] = read
         return read
 
-    def _paint(self, number: int) -> Image:
+    def _paint(self) -> Image:
         patches = self._patches[[self._numbers[symbol] for symbol in self.scene]]
         patches[sorted(self.hand)] = _HAND_LEVEL
         grid = patches.reshape(BOARD_SIZE, BOARD_SIZE, 2, 2).transpose(0, 2, 1, 3).reshape(2 * BOARD_SIZE, -1)
-        grey = np.kron(grid, np.ones((CELL_PX // 2, CELL_PX // 2), np.uint8))
-        image = np.ascontiguousarray(np.repeat(grey[:, :, None], 3, axis=2))
-        image[0, :2, :2] = [divmod(number, 256)] * 2  # no two pictures of a camera are the same
-        return image
+        return np.kron(grid, np.ones((CELL_PX // 2, CELL_PX // 2), np.uint8))
 
 
 class SlipTable:
@@ -157,7 +165,11 @@ class SlipTable:
             self.camera.hand = frozenset(s for s in (middle, middle - 1, middle - 15) if s >= 0)
             pass_time(self._time, self.session, STEP_S)
         self.camera.scene, self.camera.hand = scene, frozenset()
-        pass_time(self._time, self.session, rest_s)
+        pass_time(self._time, self.session, min(rest_s, SETTLING_S))
+        end = self._time.clock() + max(0.0, rest_s - SETTLING_S)
+        while self._time.clock() < end:
+            self._time.move_to(min(end, self._time.clock() + LONG_STEP_S))
+            wait_for_readings(self.session)
 
     def press(self, player: int) -> int:
         """End the turn with the player's button, or the shared one; return the number of new questions."""
