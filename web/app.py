@@ -28,6 +28,7 @@ from web.host_info import HostInfo
 from web.i18n import LANGUAGE_KEY, remember_language, texts
 from web.pages import (
     actions,
+    demo,
     dialogs,
     pictures,
     reports,
@@ -171,12 +172,14 @@ def _open_empty_store(app: Flask) -> GameStore:
 
 
 def _register_optional_pages(app: Flask, session: TableSession, pairing: Pairing, host_info: HostInfo) -> None:
-    """Add the pages that only some tables have: for the Wi-Fi, the settings file and the hall."""
+    """Add the pages that only some tables have: for the Wi-Fi, the settings file, the demo and the hall."""
     if host_info.wifi_manager is not None:
         routes = wifi.create_blueprint(host_info.wifi_manager, pairing, lambda text: session.notify(Notice(text)))
         app.register_blueprint(routes)
     if host_info.settings is not None:
         app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing, session))
+    if host_info.start_own_game is not None:
+        app.register_blueprint(demo.create_blueprint(host_info.start_own_game, pairing))
     if host_info.hall is None and host_info.directed is None:
         return
     from web.pages import hall  # loads cryptography and the messages of the hall
@@ -194,6 +197,7 @@ def _set_template_values(app: Flask, session: TableSession, host_info: HostInfo)
         hall_of_table=host_info.hall,
         has_wifi=host_info.wifi_manager is not None,
         has_settings=host_info.settings is not None,
+        is_demo=host_info.start_own_game is not None,
         directed=host_info.directed,
         table_name=lambda: _find_table_name(host_info),
         colours_path=lambda: filters.make_colours_path(session.state),

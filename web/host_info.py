@@ -82,6 +82,7 @@ class HostInfo:
     - `is_new_table`: returns True at the first start, before anything was saved or played.
     - `find_new_game`: returns the game that the form of a new game shows after the game with a number, or None for one
       like that game.
+    - `start_own_game`: ends the demo and starts the table; None if this is not the demo.
     - `hall`: the connection to a hall. `directed`: data from its director. Both are None if the table belongs to no
       hall.
     """
@@ -105,6 +106,7 @@ class HostInfo:
     table_name: str = ""
     is_new_table: Callable[[], bool] = lambda: False
     find_new_game: Callable[[int], GameStarted | None] = lambda _: None
+    start_own_game: Callable[[], None] | None = None
     hall: DirectorCall | None = None
     directed: DirectedTable | None = None
 

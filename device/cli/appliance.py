@@ -52,6 +52,7 @@ from device.storage.store import TABLE_NOTES, GameStore
 from device.system.hotspot import Hotspot, HotspotError, read_hotspot
 from device.system.new_version import find_newer_version
 from device.system.periodic import PeriodicTask
+from device.system.restart import RESTART_DELAY_S
 from device.system.start_record import STABLE_S, StartRecord
 from device.system.systemd import keep_alive, make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
@@ -128,8 +129,6 @@ LEXICON_FOLDER = "lexicons"
 """Folder of the uploaded word lists in the data folder."""
 TEMPLATE_FOLDER = "templates"
 """Folder of the compiled templates in the folder of caches."""
-RESTART_DELAY_S = 1.0
-"""Delay of a restart that was requested on the page, in seconds, so that the page still gets the response."""
 
 
 class Appliance:

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from device.cameras.simulated import SimulatedCamera
+from device.catalogue import get_text
 from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
 from device.session.commands.games import EndGame, StartGame
 from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
-from device.session.messages import CommandRefusedError, Question
+from device.session.messages import Question
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.archive import make_ledger
@@ -23,6 +24,7 @@ from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from device.storage.stored_game import StoredEvent
 from engine.board import SQUARES, Board, Square, column_of, row_of, square_name
+from engine.errors import TilekeeperError
 from engine.events import GameStarted
 from engine.gcg import Record, build_game, parse_gcg, replay
 from engine.gcg.replay import ReplayedEvent
@@ -74,6 +76,13 @@ def make_start_event(record: Record, lexicon: str | None) -> GameStarted:
     return GameStarted(tuple(player.name for player in record.players), lexicon=lexicon)
 
 
+class DemoChangedError(TilekeeperError):
+    """Error for a game that the demo cannot continue, because a viewer has changed it."""
+
+    def __init__(self) -> None:
+        super().__init__(get_text("demo-changed"))
+
+
 @dataclass
 class _Pace:
     """Timing of the demo: waiting times are divided by `speed`, and all waiting ends when the event `stop` is set."""
@@ -106,6 +115,8 @@ class Demo:
         self._camera = SimulatedCamera(SimulatedTable(seed=seed, edition=edition, values=self._tiles.values))
         self._lexicon = open_lexicon(None, "en")
         self._last_play: Play | None = None
+        self._left: TableSnapshot | None = None
+        """The session as the demo has left it after the last event of the recorded game."""
         self.session = TableSession(self._camera, reader, store, self._lexicon)
 
     def __enter__(self) -> Demo:
@@ -121,11 +132,12 @@ class Demo:
     def play_game(self) -> Iterator[str]:
         """Play a random recorded game and yield a line for each turn.
 
-        The last line compares the totals of the session with the recorded totals.
+        The last line compares the totals of the session with the recorded totals. Raises `DemoChangedError` or
+        `CommandRefusedError` if a viewer has changed the game so that it cannot go on.
         """
         name, record = self._random.choice(list(load_demo_games().items()))
         yield f"{name}: {', '.join(player.name for player in record.players)}"
-        self._last_play = None
+        self._last_play = self._left = None
         self._show_board(Board())
         self.session.submit(StartGame(make_start_event(record, self._lexicon.name if self._lexicon else None))).result()
         board = Board()
@@ -133,6 +145,7 @@ class Demo:
         for event in replay(record).events:
             if self._stop.is_set():
                 return
+            self._rejoin()
             board = self._perform_event(event, board)
             notes = [f"  {notice.text}" for notice in self.session.state.notices]
             notes += self._correct_reading(board)
@@ -140,6 +153,9 @@ class Demo:
             yield from (self._format_turn(n) for n in range(shown_turns, len(turns)))
             yield from notes
             shown_turns = len(turns)
+            self._left = self.session.state
+            self._pace.wait(SCORE_DISPLAY_TIME_S)
+        self._rejoin()
         yield _compare_totals(self._end_game(record), record)
 
     def _perform_event(self, event: ReplayedEvent, board: Board) -> Board:
@@ -150,8 +166,8 @@ class Demo:
                 assert event.play is not None, "the demo's games are whole"
                 pace.wait(THINKING_TIME_S)
                 self._lay_play(board, event.play)
+                self._end_turn(board, event.play.apply_to(board))
                 board = event.play.apply_to(board)
-                self._end_turn()
                 self._last_play = event.play
             case TurnKind.WITHDRAWN:
                 self.session.submit(ChallengePlay()).result()
@@ -168,20 +184,44 @@ class Demo:
             case _:
                 return board
         self._wait_for_reading()
-        pace.wait(SCORE_DISPLAY_TIME_S)
         return board
 
-    def _end_turn(self) -> None:
-        """Wait `PRESS_TIME_S` seconds (at speed 1) for a viewer to end the turn; if no viewer does, end it."""
-        before = self.session.state
+    def _rejoin(self) -> None:
+        """Bring the game back to the state in which the demo has left it, if a viewer has changed it since.
+
+        An undone turn is ended again: its tiles are still on the board. Raises `DemoChangedError` if that is not
+        enough, for example after a challenge.
+        """
+        self._wait_for_viewer()
+        if self._left is None or _list_turns(self.session.state) == _list_turns(self._left):
+            return
+        if _list_turns(self.session.state) == _list_turns(self._left)[:-1]:
+            self.session.submit(EndTurn()).result()
+            self._wait_for_reading()
+        if _list_turns(self.session.state) != _list_turns(self._left):
+            raise DemoChangedError
+
+    def _wait_for_viewer(self) -> None:
+        """Wait while the table reads the board for a viewer, and while a viewer pauses the game."""
+        while self.session.state.phase in (Phase.LOOKING, Phase.PAUSED) and not self._stop.wait(_READING_POLL_S):
+            pass
+
+    def _end_turn(self, before: Board, after: Board) -> None:
+        """Wait `PRESS_TIME_S` seconds (at speed 1) for a viewer to end the turn; if no viewer does, end it.
+
+        If a viewer has undone the turn before, take the new tiles from the simulated board until that turn is back.
+        """
+        count = len(self.session.state.turns)
         self._pace.wait(PRESS_TIME_S)
-        try:
-            self.session.submit(EndTurn(), before.moment).result()
-        except CommandRefusedError:  # a viewer has changed the game
-            while self.session.state.phase is Phase.LOOKING and not self._stop.wait(_READING_POLL_S):
-                pass
-            if len(self.session.state.turns) == len(before.turns) and self.session.state.question is None:
-                self.session.submit(EndTurn()).result()
+        self._wait_for_viewer()
+        state = self.session.state
+        if state.question is not None or len(state.turns) > count:
+            return
+        if self._left is not None and _list_turns(state) != _list_turns(self._left):
+            self._show_board(before)
+            self._rejoin()
+            self._show_board(after)
+        self.session.submit(EndTurn()).result()
 
     def _wait_for_reading(self) -> None:
         """Wait until the turn is read or the demo is stopped. Reading may take long on a slow machine."""
@@ -242,6 +282,11 @@ class Demo:
         what = f"{turn.at} {turn.word}" if turn.at else turn.kind
         wrong = f" ({', '.join(turn.invalid_words)} not in the word list)" if turn.invalid_words else ""
         return f"{turn.number:3} {state.players[turn.player].name:6} {what:20} {turn.score:+4} {turn.total:4}{wrong}"
+
+
+def _list_turns(state: TableSnapshot) -> list[tuple[object, ...]]:
+    """Return what must not change in the turns of a game, so that the demo can go on with it."""
+    return [(state.game, turn.player, turn.kind, turn.at, turn.total) for turn in state.turns]
 
 
 def _choose_answer(question: Question, truth: Board) -> int:

@@ -7,6 +7,9 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
+RESTART_DELAY_S = 1.0
+"""Delay of a restart that was requested on the page, in seconds, so that the page still gets the response."""
+
 
 def restart_program(words: Sequence[str]) -> NoReturn:
     """Replace the running program `tilekeeper` by a new one with the arguments `words`.

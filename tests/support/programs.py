@@ -47,6 +47,7 @@ def serve(args: argparse.Namespace) -> None:
 def own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the path of this user's settings file, and hide that of the machine."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "user"))
     monkeypatch.setattr("device.settings.SYSTEM_SETTINGS_FILE", tmp_path / "nowhere.toml")
     path = tmp_path / "config" / "tilekeeper" / "settings.toml"
     path.parent.mkdir(parents=True)

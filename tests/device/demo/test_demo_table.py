@@ -5,20 +5,33 @@ from __future__ import annotations
 import argparse
 import threading
 from collections.abc import Collection
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from device.cli import main
-from device.cli.demo import describe_host
-from device.demo.demo_table import PRESS_TIME_S, Demo, add_finished_games, load_demo_games
-from device.session.commands.turns import EndTurn
+from device.cli.demo import describe_host, list_own_words
+from device.demo.demo_table import (
+    PRESS_TIME_S,
+    SCORE_DISPLAY_TIME_S,
+    THINKING_TIME_S,
+    TILE_INTERVAL_S,
+    Demo,
+    DemoChangedError,
+    add_finished_games,
+    load_demo_games,
+)
+from device.session.commands.base import TableCommand
+from device.session.commands.games import EndPause, Pause, StartGame, Undo
+from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
 from device.session.snapshot import Phase
 from device.storage.archive import load_game
 from device.storage.lexicons import open_lexicon
 from device.storage.store import GameStore
 from engine.board import Board
+from engine.events import GameStarted
 from engine.gcg import format_gcg, parse_gcg, replay
 from engine.lexicon import Lexicon
 from engine.plays import Play
@@ -26,7 +39,7 @@ from engine.reading import BOARD_SIZE, EMPTY, BoardReading
 from engine.state import TurnKind
 from engine.tiles import load_tile_set
 from tests.support.self_play import PlayFinder, SelfPlay, as_record
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 from vision.geometry import Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
 
@@ -99,6 +112,49 @@ def test_turn_that_a_viewer_ends_is_not_ended_again(reading_s: float) -> None:
         assert {turn.kind for turn in demo.session.state.turns} == {TurnKind.PLAY}
 
 
+def play_with_viewer(command: TableCommand | None, wait_s: float, turns: int = 3) -> list[str]:
+    """Play a demo in which a viewer gives a command in the wait of `wait_s` after `turns` turns; return six lines."""
+    reader, stop = SureReader(), threading.Event()
+    with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=stop) as demo:
+        reader.demo = demo
+        wait, given = demo._pace.wait, []
+
+        def give(seconds: float) -> None:
+            if command and not given and seconds == wait_s and len(demo.session.state.turns) == turns:
+                given.append(command)
+                demo.session.submit(command).result(PATIENCE_S)
+            wait(seconds)
+
+        demo._pace.wait = give  # type: ignore[method-assign]
+        lines = list(islice(demo.play_game(), 7))
+        stop.set()
+        return lines
+
+
+@pytest.mark.parametrize("wait_s", [SCORE_DISPLAY_TIME_S, THINKING_TIME_S, TILE_INTERVAL_S, PRESS_TIME_S])
+def test_turn_that_a_viewer_undoes_is_ended_again(wait_s: float) -> None:
+    assert play_with_viewer(Undo(), wait_s) == play_with_viewer(None, wait_s)
+
+
+@pytest.mark.parametrize("command", [ChallengePlay(), PassTurn(), StartGame(GameStarted(("Anna", "Ben")))])
+def test_game_that_a_viewer_has_changed_is_left(command: TableCommand) -> None:
+    with pytest.raises(DemoChangedError):
+        play_with_viewer(command, SCORE_DISPLAY_TIME_S)
+
+
+def test_demo_waits_until_a_viewer_ends_a_pause() -> None:
+    reader, stop = SureReader(), threading.Event()
+    with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=stop) as demo:
+        reader.demo = demo
+        game = demo.play_game()
+        lines = [next(game) for _ in range(3)]
+        demo.session.submit(Pause()).result(PATIENCE_S)
+        end = threading.Timer(0.2, lambda: demo.session.submit(EndPause()))
+        end.start()
+        assert "not" not in (line := next(game)) and line not in lines and len(demo.session.state.turns) == 3
+        stop.set()
+
+
 def test_demo_waits_for_a_reading_that_takes_long() -> None:
     reader, stop = SureReader(), threading.Event()
     with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=stop) as demo:
@@ -153,9 +209,14 @@ def test_a_seed_below_zero_is_refused_in_words(capsys: pytest.CaptureFixture[str
     assert "Enter 0 or a larger number" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(("host", "words"), [("127.0.0.1", []), ("0.0.0.0", ["--host=0.0.0.0"])])
+def test_own_table_has_the_port_of_the_demo_and_is_open_to_phones(host: str, words: list[str]) -> None:
+    assert list_own_words(argparse.Namespace(host=host, port=8081)) == ["run", "--port=8081", *words]
+
+
 def test_pages_of_the_demo_name_the_folder_of_its_games(tmp_path: Path) -> None:
     args = argparse.Namespace(host="127.0.0.1", port=8080)
     with GameStore(tmp_path / "games.db") as store:
-        host = describe_host(args, store)
+        host = describe_host(args, store, lambda: None)
     assert host.data_folder == str(tmp_path)
     assert host.addresses() == ["http://localhost:8080"] and host.find_phone_addresses() == ()
