@@ -26,7 +26,7 @@ import msgspec
 
 from device.catalogue import get_text
 from device.settings import Settings, SettingsError, find_extra, load_settings, parse_settings, read_default_text
-from device.storage.files import write_file
+from device.storage.files import may_exist, rename_aside, write_file
 
 SettingPath = tuple[str, str]
 """Section and key of a setting."""
@@ -107,14 +107,15 @@ class SettingField:
 class SettingsForm:
     """The settings file as a form: the text of each field, the errors by field, and the version of the file.
 
-    `problem` is an error that belongs to no field. A file with a problem cannot be changed with the form; it must be
-    corrected by hand or replaced.
+    `problem` is an error that belongs to no field. A file with a problem cannot be changed with the form, only as the
+    text `source`, which is empty if the file cannot be read, or it must be replaced.
     """
 
     texts: Mapping[SettingPath, str]
     errors: Mapping[SettingPath, str]
     version: str
     problem: str = ""
+    source: str = ""
 
 
 class SettingsChangedError(SettingsError):
@@ -186,15 +187,18 @@ class SettingsEditor:
             document = tomllib.loads(text)
         except FileNotFoundError:
             data, text, document = b"", "", {}
-        except (OSError, ValueError, RecursionError):
+        except OSError:
             return SettingsForm({}, {}, "", _find_problem(self.path))
+        except (ValueError, RecursionError):
+            source = data.decode("utf-8-sig", errors="ignore")
+            return SettingsForm({}, {}, _make_version(data), _find_problem(self.path), source)
         errors, problem = _find_errors(text, self.path.name)
         overridden = {
             field.path: field.format(_get_value(self.running, field))
             for field in list_fields()
             if field.path in self.overrides
         }
-        return SettingsForm({**_format_document(document), **overridden}, errors, _make_version(data), problem)
+        return SettingsForm({**_format_document(document), **overridden}, errors, _make_version(data), problem, text)
 
     def save(self, texts: Mapping[SettingPath, str], version: str) -> SettingsForm:
         """Write the changed settings to the file, and return the new form.
@@ -246,12 +250,29 @@ class SettingsEditor:
         }
         return {path: new for path, (old, new) in values.items() if new != old}
 
-    def replace_by_defaults(self) -> None:
-        """Replace the file by the default settings; the old file is kept with the suffix `.old`. Raises `OSError`."""
+    def save_source(self, source: str, version: str) -> SettingsForm:
+        """Write the whole text of the settings file, and return the new form.
+
+        If the text has a mistake, nothing is written, and the returned form has the text and the problem. Raises
+        `SettingsChangedError` if the file no longer has the version `version`, and `OSError` if it cannot be written.
+        """
+        text = source.replace("\r\n", "\n")
         with self._lock:
-            if self.path.is_file():
-                old = self.path.with_name(f"{self.path.name}.old")
-                write_file(old, self.path.read_bytes(), _NEW_FILE_MODE)
+            if version != self.read().version:
+                raise SettingsChangedError("the settings file was changed meanwhile")
+            try:
+                settings = parse_settings(text, str(self.path))
+            except SettingsError as error:
+                return SettingsForm({}, {}, version, str(error), text)
+            self._write(text)
+        self._apply(settings)
+        return self.read()
+
+    def replace_by_defaults(self) -> None:
+        """Replace the file by the default settings; the old file is kept under another name. Raises `OSError`."""
+        with self._lock:
+            if may_exist(self.path):
+                rename_aside(self.path)
             self._write(read_default_text())
 
     def list_pending(self) -> tuple[SettingField, ...]:

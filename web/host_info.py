@@ -66,7 +66,7 @@ class HostInfo:
     """Data about the machine that serves the web pages.
 
     - `panel`: None at a table without a panel, for example in the demo.
-    - `setup_problems`: sentences about missing or wrong configuration.
+    - `find_problems`: returns sentences about missing or wrong configuration.
     - `addresses`: returns the page's URLs; the last is the best for phones. `names`: additional host names of the page
       (`web.security.hosts`). `find_secure_port`: returns the port of https, or None if there is only http.
     - `hotspot`: the Wi-Fi that the table opens if no known Wi-Fi is in range. `wifi`: name and password of the Wi-Fi
@@ -89,7 +89,7 @@ class HostInfo:
 
     panel: PanelControl | None = None
     wired_buttons: tuple[Button, ...] = ()
-    setup_problems: tuple[str, ...] = ()
+    find_problems: Callable[[], Sequence[str]] = tuple
     addresses: Callable[[], Sequence[str]] = tuple
     hotspot: Hotspot | None = None
     wifi: tuple[str, str] | None = None

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -42,14 +43,14 @@ from device.session.table_session import SessionConfig, TableSession
 from device.settings import GameSettings, PanelSettings, Settings, TableSettings
 from device.settings_editor import SettingPath, SettingsEditor, SettingsFile, find_unusable_setting
 from device.storage.backups import BACKUP_FOLDER, BackupTask
-from device.storage.errors import log_store_errors
+from device.storage.errors import StoreLockedError, log_store_errors
 from device.storage.fallback import FallbackStore
 from device.storage.lexicons import NO_LEXICON, OwnLists, find_cache_folder
 from device.storage.notes import load_note
-from device.storage.recovery import open_store
+from device.storage.recovery import find_refused_file, open_store
 from device.storage.shown_pictures import StoredPictureRecord
 from device.storage.store import TABLE_NOTES, GameStore
-from device.system.hotspot import Hotspot, HotspotError, read_hotspot
+from device.system.hotspot import Hotspot, read_hotspot
 from device.system.new_version import find_newer_version
 from device.system.periodic import PeriodicTask
 from device.system.restart import RESTART_DELAY_S
@@ -64,6 +65,7 @@ from vision.recognition.reader import PhotoReader
 from web import create_app
 from web.host_info import HostInfo
 from web.pages.settings import SettingsAccess
+from web.security.certificate import FILE_NAME as CERTIFICATE_FILE_NAME
 from web.security.pairing import FILE_NAME, Pairing
 
 if TYPE_CHECKING:
@@ -145,13 +147,14 @@ class Appliance:
         report: Callable[[str], None] = print_line,
         starts: StartRecord | None = None,
         settings_file: SettingsFile | None = None,
+        data_folder: Path | None = None,
         open_link: Callable[[str], object] = lambda _: None,
     ) -> None:
         """Prepare the game and read the details of the hotspot. Raises `UserError` if the game cannot be started.
 
-        `starts` is the record of failed starts; parts that failed in several consecutive starts are skipped.
-        `settings_file` is the file that the page may change; if it is None, the page has no settings. `open_link` is
-        called with the link that pairs the browser of this machine.
+        `starts` is the record of parts that failed. `settings_file` is the file that the page may change; if it is
+        None, the page has no settings. `data_folder` replaces that of the settings. `open_link` is called with the link
+        that pairs the browser of this machine.
         """
         self._settings = settings
         self._reader = reader
@@ -159,7 +162,7 @@ class Appliance:
         self._report = report
         self._open_link = open_link
         self._starts = starts or StartRecord(None)
-        self._data_folder = ensure_data_folder(settings.data.folder)
+        self._data_folder = data_folder or ensure_data_folder(settings.data.folder)
         self._lexicon_folder = self._data_folder / LEXICON_FOLDER
         self._first_game, self._lexicon = self._starts.build(
             "word list",
@@ -171,11 +174,7 @@ class Appliance:
         self._hall: HallPublisher | None = None
         self._setup_problems: list[str] = []
         self._secure_port: int | None = None
-        try:
-            self._hotspot = read_hotspot()
-        except HotspotError as error:
-            self._hotspot = None
-            self._setup_problems.append(str(error))
+        self._hotspot = self._starts.build("hotspot", read_hotspot, lambda: None)
         self.ended = threading.Event()
         """Event that ends `serve` when another thread sets it."""
         self.should_power_off = threading.Event()
@@ -219,9 +218,10 @@ class Appliance:
             check_page_address(self._settings.page)  # a failed start stores no game
             self.report_words()
             self._report(self.begin_game(session, new=new, has_options=has_options))
-            self.show_notices(session)
             session.add_listener(make_game_end_listener(session, backups.request))
-            pairing = self.open_pairing(session)
+            pairing = self._starts.build(
+                "pairing", lambda: self.open_pairing(session), lambda: self.open_pairing(session, stored=False)
+            )
             panel = self._starts.build(
                 "panel",
                 lambda: stack.enter_context(self.open_panel(session, pairing)),
@@ -230,9 +230,16 @@ class Appliance:
             self._starts.build("voice", lambda: stack.enter_context(self.open_voice(session)), lambda: None)
             self._hall = self._starts.build("hall", lambda: self.open_hall(session, store, stack), lambda: None)
             app = self.build_page(session, store, panel, pairing)
-            server, status = stack.enter_context(
-                open_page(app, self._settings.page, self._report, self._data_folder, self._hotspot, self._open_link)
+            page = partial(
+                open_page, app, self._settings.page, self._report, self._data_folder, self._hotspot, self._open_link
             )
+            server, status = self._starts.build(
+                "https",
+                lambda: stack.enter_context(page()),
+                lambda: stack.enter_context(page(secure=False)),
+                self._data_folder / CERTIFICATE_FILE_NAME,
+            )
+            self.show_notices(session)
             self._secure_port = server.secure_port
             if self._hotspot:
                 announce_wifi(self._hotspot, self._report)
@@ -243,9 +250,14 @@ class Appliance:
         """Open the store of games in the data folder. Raises `UserError`, `StoreError`."""
         path = self._data_folder / "games.db"
         store, problem = self._starts.build(
-            "store", lambda: open_store(path, keep_alive), lambda: (FallbackStore(path), "")
+            "store",
+            lambda: open_store(path, keep_alive),
+            lambda: (FallbackStore(path), ""),
+            raises=(StoreLockedError,),
         )
-        if problem:
+        if isinstance(store, FallbackStore) and problem:
+            self._starts.add_failure("store", problem, find_refused_file(path))
+        elif problem:
             self._notices.append(problem)
         store.picture_limits = self._settings.data.picture_limits
         return store
@@ -265,7 +277,7 @@ class Appliance:
         )
         if isinstance(camera, ReconnectingCamera) and camera.trouble:
             self._report(format_sentence(camera.trouble))
-        session = TableSession(
+        return TableSession(
             camera,
             self._reader,
             store,
@@ -275,9 +287,6 @@ class Appliance:
                 max_turn_s=self._settings.camera.turn_seconds, auto_turns=make_auto_turn_config(self._settings.table)
             ),
         )
-        if self._profile and self._profile.problem:
-            self._notices.append(self._profile.problem)
-        return session
 
     def begin_game(self, session: TableSession, *, new: bool = False, has_options: bool = True) -> str:
         """Resume the last game, or start a new one; return a sentence about the game. Raises `UserError`.
@@ -318,8 +327,11 @@ class Appliance:
             self._report("No challenges are played and no word list decides, so nothing is checked: every play counts.")
 
     def show_notices(self, session: TableSession) -> None:
-        """Show problems of the store and the profile, and the skipped parts, on the console and on the page."""
-        for problem in (*self._starts.messages, *self._notices):
+        """Show the parts without which the program has started, and problems of the store, on console and page."""
+        for part in self._starts.failed_parts:
+            text = get_text("start-part", format_sentence(part.reason))
+            self._announce(session, text, Trouble.CAMERA if part.part == "camera" else Trouble.STORE)
+        for problem in self._notices:
             self._announce(session, format_sentence(problem), Trouble.STORE)
 
     def _announce(self, session: TableSession, text: str, trouble: Trouble = Trouble.NONE) -> None:
@@ -327,9 +339,9 @@ class Appliance:
         self._report(text)
         session.notify(Notice(text, trouble))
 
-    def open_pairing(self, session: TableSession) -> Pairing:
-        """Open the pairing (code and paired devices), whose data are stored in the data folder."""
-        file = self._data_folder / FILE_NAME
+    def open_pairing(self, session: TableSession, *, stored: bool = True) -> Pairing:
+        """Open the pairing (code and paired devices), whose data are `stored` in the data folder."""
+        file = self._data_folder / FILE_NAME if stored else None
         is_on_hotspot = self._hotspot.has_client if self._hotspot else lambda _: False
         return Pairing(lambda text: session.notify(Notice(text)), file=file, is_on_hotspot=is_on_hotspot)
 
@@ -393,7 +405,7 @@ class Appliance:
         host = HostInfo(
             panel=panel,
             wired_buttons=tuple(self._settings.panel.pins.buttons) if panel.has_pins else (),
-            setup_problems=tuple(self._setup_problems),
+            find_problems=lambda: [*(part.reason for part in self._starts.failed_parts), *self._setup_problems],
             addresses=lambda: find_page_addresses(page.host, page.port),
             hotspot=self._hotspot,
             wifi=(page.wifi, page.wifi_password) if page.wifi else None,
@@ -445,7 +457,13 @@ class Appliance:
             return find_newer_version(find_cache_folder()) if self._settings.page.new_versions else ""
 
         self._editor.set_listener(apply)
-        return SettingsAccess(self._editor, self._lexicon_folder, restart, find_new_version=find_new_version)
+        return SettingsAccess(
+            self._editor,
+            self._lexicon_folder,
+            restart,
+            find_new_version=find_new_version,
+            find_failed_parts=lambda: self._starts.failed_parts,
+        )
 
     def _is_new_table(self, session: TableSession, store: GameStore) -> bool:
         has_settings = self._editor is None or self._editor.path.exists()

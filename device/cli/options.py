@@ -48,6 +48,10 @@ if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictu
     from vision.recognition.reader import BoardReader
 
 
+PROFILE_FILE_NAME = "table.npz"
+"""Name of the file of the table profile in the data folder."""
+
+
 def add_game_options(parser: argparse.ArgumentParser, *, players_needed: bool) -> None:
     """Add `--players`, `--tiles`, `--lexicon` and `--layout`."""
     parser.add_argument(
@@ -316,5 +320,5 @@ def make_profiled_reader(folder: Path | None = None) -> tuple[ProfiledReader, Ta
     from vision.recognition.reader import BoardReader
 
     letter_net = LetterNet()
-    profile = TableProfile(folder / "table.npz" if folder else None, letter_net)
+    profile = TableProfile(folder / PROFILE_FILE_NAME if folder else None, letter_net)
     return ProfiledReader(BoardReader(letter_net=letter_net), profile), profile

@@ -46,8 +46,10 @@ def open_page(
     folder: Path,
     hotspot: Hotspot | None = None,
     open_link: Callable[[str], object] = lambda _: None,
+    *,
+    secure: bool = True,
 ) -> Iterator[tuple[PageServer, str]]:
-    """Serve the page during the `with` block, and report its addresses and the pairing code.
+    """Serve the page during the `with` block, also over https if `secure`; report its addresses and the pairing code.
 
     `open_link` is called with the link for this machine's browser. If the settings have no certificate, the table makes
     its own, which is stored in `folder` and is also valid for the address of `hotspot`. Yields the server and a
@@ -55,15 +57,17 @@ def open_page(
     """
     from web.security.certificate import FILE_NAME, OwnCertificate
     from web.security.hosts import make_secure_address
+    from web.security.server import PageServer
 
     own = None
-    if not page.certificate:
+    if secure and not page.certificate:
         own = OwnCertificate(folder / FILE_NAME, lambda: find_certificate_names(page, hotspot))
-    with _open_server(app, page, _make_tls_settings(page, own, report), report) as server:
+    tls = _make_tls_settings(page, own) if secure else None
+    with PageServer(app, page.port, page.host, tls=tls) as server:
         urls = plain = find_page_addresses(page.host, server.port)
         if server.secure_port is not None:
-            secure = [make_secure_address(url, server.secure_port) for url in plain]
-            urls = [*plain, *(secure[-1:] if own else secure)]
+            encrypted = [make_secure_address(url, server.secure_port) for url in plain]
+            urls = [*plain, *(encrypted[-1:] if own else encrypted)]
         up = f"The page is up: {' or '.join(urls)}"
         report(up)
         open_link(announce_pairing(plain, app.extensions["pairing"], report))
@@ -71,12 +75,11 @@ def open_page(
             yield server, up
 
 
-def _make_tls_settings(
-    page: PageSettings, own: OwnCertificate | None, report: Callable[[str], None]
-) -> TlsSettings | None:
+def _make_tls_settings(page: PageSettings, own: OwnCertificate | None) -> TlsSettings:
     """Return the TLS settings, with the certificate in the settings or else the table's own.
 
-    Return None (no https) if the table's own certificate cannot be written, or the page itself has the port of https.
+    Raises `OSError` if the table's own certificate cannot be written, and `UserError` if the page itself has the port
+    of https.
     """
     from web.security.server import TlsSettings
 
@@ -84,33 +87,9 @@ def _make_tls_settings(
         return TlsSettings(page.certificate, page.key, page.secure_port)
     assert own is not None
     if page.port == page.secure_port:
-        report(f"No https: the page itself uses port {page.port}. Choose another port with page.secure_port.")
-        return None
-    try:
-        own.renew()
-    except OSError as error:
-        report(f"No https: {error}")
-        return None
+        raise UserError(f"No https: the page itself uses port {page.port}. Choose another port with page.secure_port.")
+    own.renew()
     return TlsSettings(own.path, own.path, page.secure_port)
-
-
-def _open_server(app: Flask, page: PageSettings, tls: TlsSettings | None, report: Callable[[str], None]) -> PageServer:
-    """Open the server. If the https port is in use and the certificate is the table's own, open it without https.
-
-    Raises `UserError`, `PortInUseError`, `CertificateError`.
-    """
-    from web.security.server import PageServer, PortInUseError
-
-    try:
-        return PageServer(app, page.port, page.host, tls=tls)
-    except PortInUseError as error:
-        if tls is None or error.port != tls.port:
-            raise
-        sentence = f"Port {error.port} is in use. Choose another port with page.secure_port in the settings."
-        if page.certificate:
-            raise UserError(sentence) from None
-    report(f"No https: {sentence}")
-    return _open_server(app, page, None, report)
 
 
 @contextmanager

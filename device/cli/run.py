@@ -16,12 +16,16 @@ import signal
 import subprocess
 import webbrowser
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from device.cli import UserError
 from device.cli.options import (
+    PROFILE_FILE_NAME,
     add_data_options,
     add_game_options,
     add_rule_options,
@@ -31,11 +35,14 @@ from device.cli.options import (
     merge_game_settings,
 )
 from device.cli.page import find_page_addresses
-from device.settings import Settings, find_settings_file, find_user_settings_file
+from device.settings import Settings, SettingsError, find_settings_file, find_user_settings_file, load_settings
 from device.settings_editor import SettingPath, SettingsFile
-from device.storage.files import keep_private
+from device.storage.files import keep_private, may_exist, write_file
 from device.system.restart import restart_program
 from device.system.start_record import StartRecord
+
+if TYPE_CHECKING:
+    from calibration.profile import ProfiledReader, TableProfile
 
 _GAME_OPTIONS = ("players", "tiles", "lexicon", "layout", "rules", "challenge", "clock", "first")
 OVERRIDABLE_SETTINGS: Mapping[str, SettingPath] = {
@@ -80,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the table until Ctrl-C or SIGTERM, or until a player switches the machine off with the panel."""
     if not args.browser:
         return run_table(args)
-    page = resolve_settings(args).page
+    page = resolve_settings(args, load_usable_settings(make_settings_file(args).path, StartRecord(None))).page
     if is_page_up(page.host, page.port):  # a double click on a table that runs
         webbrowser.open(find_page_addresses(page.host, page.port)[0])
         return 0
@@ -92,12 +99,18 @@ def run_table(args: argparse.Namespace, open_link: Callable[[str], object] = lam
     gc.disable()  # nearly all that the start makes is needed until the end; `Appliance.serve` collects again
     from device.cli.appliance import Appliance  # loads OpenCV and the page, which `tilekeeper --help` does not need
 
-    starts = make_start_record()
-    settings = starts.build("settings", lambda: resolve_settings(args), lambda: resolve_settings(args, Settings()))
-    folder = ensure_data_folder(settings.data.folder)
-    reader, profile = starts.build("profile", lambda: make_profiled_reader(folder), make_profiled_reader)
+    starts, file = make_start_record(), make_settings_file(args)
+    settings = resolve_settings(args, load_usable_settings(file.path, starts, must_exist=args.settings is not None))
+    folder = build_data_folder(settings, starts)
+    reader, profile = build_reader(folder, starts)
     appliance = Appliance(
-        settings, reader, profile, starts=starts, settings_file=make_settings_file(args), open_link=open_link
+        settings,
+        reader,
+        profile,
+        starts=starts,
+        settings_file=file,
+        data_folder=folder,
+        open_link=open_link,
     )
     signals = (signal.SIGINT, signal.SIGTERM)
     previous = {number: signal.signal(number, lambda *_: appliance.ended.set()) for number in signals}
@@ -148,6 +161,53 @@ def list_restart_words(args: argparse.Namespace, overrides: Collection[SettingPa
         given = getattr(args, name) if path in overrides else None
         words += [f"--{name}={value}" for value in (given if isinstance(given, list) else [given]) if given is not None]
     return words
+
+
+def load_usable_settings(path: Path, starts: StartRecord, *, must_exist: bool = False) -> Settings:
+    """Return the settings in the file `path`; if they are wrong, those of the last start at which they were right.
+
+    The right settings are kept beside the file, in `*.last`. Without such a copy, the defaults are returned. A missing
+    file is wrong only if it `must_exist`.
+    """
+    last = path.with_name(f"{path.name}.last")
+
+    def load() -> Settings:
+        settings = load_settings(path if must_exist or may_exist(path) else None)
+        _keep_settings(path, last)
+        return settings
+
+    def load_last() -> Settings:
+        with suppress(SettingsError):
+            return load_settings(last)
+        return Settings()
+
+    return starts.build("settings", load, load_last)
+
+
+def _keep_settings(path: Path, last: Path) -> None:
+    """Copy the settings file `path` to `last`, unless they are the same, or the folder cannot be written."""
+    with suppress(OSError):
+        text = path.read_bytes()
+        if not last.is_file() or last.read_bytes() != text:
+            write_file(last, text, mode=0o600)
+
+
+def build_data_folder(settings: Settings, starts: StartRecord) -> Path:
+    """Return the data folder; if it cannot be used, return a new folder for the games of this start only."""
+    return starts.build(
+        "data",
+        lambda: ensure_data_folder(settings.data.folder),
+        lambda: Path(mkdtemp(prefix="tilekeeper-")),
+    )
+
+
+def build_reader(folder: Path, starts: StartRecord) -> tuple[ProfiledReader, TableProfile]:
+    """Return the reader with the profile in `folder`, and the profile; without it if it cannot be loaded."""
+    reader, profile = starts.build("profile", lambda: make_profiled_reader(folder), make_profiled_reader)
+    if profile.problem:
+        file = folder / PROFILE_FILE_NAME
+        starts.add_failure("profile", profile.problem, file if may_exist(file) else None)
+    return reader, profile
 
 
 def make_start_record() -> StartRecord:

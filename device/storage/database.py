@@ -31,7 +31,7 @@ from device.storage.errors import (
     make_read_only_error,
     to_store_error,
 )
-from device.storage.files import give_to_folder_owner, sync_folder
+from device.storage.files import COMPANION_SUFFIXES, give_to_folder_owner, sync_folder
 from device.storage.schema import STORE_SCHEMA, Schema, read_schema
 from device.system.systemd import keep_alive
 
@@ -39,8 +39,6 @@ _log = logging.getLogger(__name__)
 
 MEMORY = ":memory:"
 """Path that stands for a database in memory."""
-COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
-"""Suffixes of the names of the files that SQLite has beside a database."""
 BUSY_TIMEOUT_S = 5.0
 """Longest time to wait while another program writes to the file, in seconds."""
 

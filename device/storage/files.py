@@ -20,6 +20,8 @@ _PART_SUFFIX = ".part"
 _READ_PAUSES_S = (0.1, 0.4)
 """Pauses in seconds after which a file is read again, if the disk could not read it."""
 
+COMPANION_SUFFIXES = ("-wal", "-journal", "-shm")
+"""Suffixes of the names of the files that SQLite has beside a database."""
 _log = logging.getLogger(__name__)
 
 
@@ -117,6 +119,26 @@ def set_aside(path: Path) -> None:
     """Rename a file that cannot be used to `*.damaged`; errors are ignored."""
     with suppress(OSError):
         path.replace(path.with_name(f"{path.name}.damaged"))
+
+
+def find_unusable_file(path: Path | None) -> Path | None:
+    """Return `path` if there is something that is no file, or that may not be read and written; otherwise None."""
+    if path is None or not may_exist(path):
+        return None
+    return None if path.is_file() and os.access(path, os.R_OK | os.W_OK) else path
+
+
+def rename_aside(path: Path) -> Path:
+    """Rename a file, and the log files that SQLite has beside a store, to `*.old-DATE`; return the new path.
+
+    Raises `OSError`.
+    """
+    aside = make_dated_path(path.with_name(f"{path.name}.old"))
+    path.rename(aside)
+    for suffix in COMPANION_SUFFIXES:
+        if (beside := path.with_name(path.name + suffix)).exists():
+            beside.rename(f"{aside}{suffix}")
+    return aside
 
 
 def _read_once(path: Path, max_bytes: int) -> bytes:

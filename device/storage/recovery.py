@@ -23,7 +23,6 @@ from device.storage.backups import BACKUP_FOLDER, list_backups
 from device.storage.checksums import EventRow, is_intact
 from device.storage.damage import SELECT_EVENTS, SELECT_GAMES, UNREADABLE_BODY, fill_gaps, list_intact_rows
 from device.storage.database import (
-    COMPANION_SUFFIXES,
     check_is_complete,
     decode_text,
     lock_beside,
@@ -35,11 +34,12 @@ from device.storage.errors import (
     StoreError,
     StoreLockedError,
     StoreReadOnlyError,
+    StoreVersionError,
     log_store_errors,
     to_store_error,
 )
 from device.storage.fallback import FallbackStore
-from device.storage.files import make_dated_path, sync_folder
+from device.storage.files import COMPANION_SUFFIXES, find_unusable_file, make_dated_path, sync_folder
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
 from engine.messages import join_messages
 
@@ -72,6 +72,20 @@ def open_store(path: Path, report_progress: Callable[[], object] = lambda: None)
     if size is None and (backups := list_backups(path.parent / BACKUP_FOLDER)):
         return store, get_text("store-was-missing", path, backups[-1])
     return store, join_messages(" ", [game.damage for game in store.list_games() if game.damage])
+
+
+def find_refused_file(path: Path) -> Path | None:
+    """Return `path` if the store there can never be used: one of another version, or one that may not be read.
+
+    It must stay untouched; the owner may rename it to begin a new store.
+    """
+    try:
+        open_for_reading(path).close()
+    except StoreVersionError:
+        return path
+    except StoreError as error:
+        _log.warning("%s", error)
+    return find_unusable_file(path)
 
 
 def open_for_reading(path: Path) -> GameStore:

@@ -14,9 +14,9 @@ from itertools import takewhile
 from pathlib import Path
 
 from device.catalogue import get_text
-from device.storage.database import COMPANION_SUFFIXES, lock_beside, open_read_only, remove_database
+from device.storage.database import lock_beside, open_read_only, remove_database
 from device.storage.errors import StoreDamagedError, StoreError, to_store_error
-from device.storage.files import give_to_folder_owner, make_dated_path, sync_folder
+from device.storage.files import COMPANION_SUFFIXES, give_to_folder_owner, make_dated_path, sync_folder
 from device.storage.recovery import open_for_reading
 from device.storage.store import GameStore
 from device.storage.stored_game import StoredEvent, StoredGame

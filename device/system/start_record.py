@@ -1,8 +1,9 @@
-"""Record of the parts of the program, such as the camera or the panel, that failed at start-up.
+"""Record of the parts of the program, such as the camera or the settings, that failed at start-up.
 
-A part that failed in several consecutive starts is skipped in the next one. Otherwise one defective part would prevent
-every start of the service. A crash in the first minute of the service also counts as a failed start: the crash report
-of `faulthandler` names the part. If there is no report, all `HARDWARE_PARTS` are skipped.
+A part that raises an exception is built without what has failed, at once: one unreadable file never keeps the page
+from coming up, where the owner sees what is wrong. A part that ended several consecutive starts by a crash is skipped
+in the next one, and so is a part that crashed in the first minute of the service: the crash report of `faulthandler`
+names it. If there is no report, all `HARDWARE_PARTS` are skipped.
 """
 
 from __future__ import annotations
@@ -12,20 +13,22 @@ import logging
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeVar
 
 import msgspec
 
 from device.catalogue import get_text
-from device.storage.files import write_file
+from device.storage.files import find_unusable_file, write_file
+from engine.errors import TilekeeperError
 
 _log = logging.getLogger(__name__)
 
 Built = TypeVar("Built")
 
 MAX_FAILURES = 3
-"""Number of consecutive failed starts of a part after which the program starts without it."""
+"""Number of consecutive crashes at a part after which the program starts without it."""
 STABLE_S = 60.0
 """Time in seconds that the service must run for its start to count as successful."""
 HARDWARE_PARTS = ("camera", "panel", "voice")
@@ -39,6 +42,15 @@ _SERVICE, _BOOT, _CRASH = "service", "boot", "crash at "
 """Keys in the file. `_SERVICE`: the service is running but not stable yet. `_BOOT`: the boot number of the machine.
 `_CRASH`: prefix of the name of a part that has crashed."""
 _BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
+
+
+@dataclass(frozen=True, slots=True)
+class FailedPart:
+    """A part without which the program has started: the reason, and a file that the owner may set aside, if any."""
+
+    part: str
+    reason: str
+    file: Path | None = None
 
 
 class StartRecord:
@@ -62,8 +74,8 @@ class StartRecord:
         self._failures: dict[str, int] = {}
         self._left_out: list[str] = []
         self._crash_report: IO[str] | None = None
-        self.messages: list[str] = []
-        """Messages for the user: one sentence for each part that was skipped."""
+        self.failed_parts: list[FailedPart] = []
+        """The parts without which the program has started, in the order of the start."""
         with suppress(OSError, ValueError):
             if path:
                 self._failures = msgspec.json.decode(path.read_bytes(), type=dict[str, int])
@@ -75,20 +87,44 @@ class StartRecord:
         if path and self._failures.get(_SERVICE):
             self._count_crash(path.with_suffix(".crash"), is_same_boot=is_same_boot)
 
-    def build(self, part: str, build: Callable[[], Built], build_without: Callable[[], Built]) -> Built:
-        """Return `build()`, or `build_without()` if the last `MAX_FAILURES` starts of the part have failed.
+    def build(
+        self,
+        part: str,
+        build: Callable[[], Built],
+        build_without: Callable[[], Built],
+        file: Path | None = None,
+        *,
+        raises: tuple[type[Exception], ...] = (),
+    ) -> Built:
+        """Return `build()`, or `build_without()` if this raises an exception or has ended the last starts by a crash.
 
-        After a complete start without the part, the next start tries the part again (see `complete`).
+        `file` is what the part reads, and `raises` are exceptions that end the start. After a complete start without
+        a part that has crashed, the next start tries it again (see `complete`).
         """
         failures = max(self._failures.get(part, 0), self._failures.get(_CRASH + part, 0))
         if self._path and failures >= MAX_FAILURES:
             self._left_out.append(part)
-            self.messages.append(get_text("start-without", part, MAX_FAILURES))
+            self.add_failure(part, get_text("start-without", part, MAX_FAILURES))
             return build_without()
         self._save(part, failures + 1)
-        built = build()
+        try:
+            built = build()
+        except raises:
+            raise
+        except Exception as error:
+            self._add_exception(part, error, file)
+            built = build_without()
         self._save(part, 0)
         return built
+
+    def add_failure(self, part: str, reason: str, file: Path | None = None) -> None:
+        """Record that the program has started without a part; `file` is the file that its owner may set aside."""
+        self.failed_parts.append(FailedPart(part, reason, file))
+
+    def _add_exception(self, part: str, error: Exception, file: Path | None) -> None:
+        is_expected = isinstance(error, TilekeeperError | OSError)
+        _log.warning("the program starts without %s: %s", part, error, exc_info=not is_expected)
+        self.add_failure(part, describe_error(error), find_unusable_file(file))
 
     def complete(self) -> None:
         """Record that the program has started completely, so that the next start may try the skipped parts again."""
@@ -138,6 +174,16 @@ class StartRecord:
             write_file(self._path, msgspec.json.encode(failures_by_part), sync=False)
         except OSError as error:
             _log.warning("failed starts are not counted: %s", error)
+
+
+def describe_error(error: Exception) -> str:
+    """Return the message of an exception, with the name of the file if it is an error of the system."""
+    if isinstance(error, TilekeeperError):
+        return str(error)
+    if not isinstance(error, OSError):
+        return f"{type(error).__name__}: {error}"
+    named = error.filename2 or error.filename
+    return f"{named}: {error.strerror or error}" if named else str(error.strerror or error)
 
 
 def find_crashed_part(report: str) -> str:

@@ -106,7 +106,13 @@ class Program:
 
     def __init__(self, args: argparse.Namespace, boards: list[tuple[str, ...]]) -> None:
         file = run_command.make_settings_file(args)
-        self.appliance = Appliance(run_command.resolve_settings(args), ReaderInOrder(boards), settings_file=file)
+        starts = run_command.make_start_record()
+        settings = run_command.resolve_settings(args, run_command.load_usable_settings(file.path, starts))
+        data = run_command.build_data_folder(settings, starts)
+        _, profile = run_command.build_reader(data, starts)
+        self.appliance = Appliance(
+            settings, ReaderInOrder(boards), profile, starts=starts, settings_file=file, data_folder=data
+        )
         self.thread = threading.Thread(
             target=self.appliance.serve,
             kwargs={"new": args.new, "has_options": run_command.has_game_options(args)},

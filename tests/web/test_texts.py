@@ -337,7 +337,7 @@ def test_trouble_of_the_machine_has_a_text(evening: Evening, tmp_path: Path) -> 
     names = (str(tmp_path), "damaged.db.damaged-", "Damaged.db", "damaged.db", "table.npz", "none", "usb:0")
     names += ("folder:", "DIR")
     nothing_is_left(evening, *names)
-    other = Evening(evening.store, HostInfo(setup_problems=tuple(told)))
+    other = Evening(evening.store, HostInfo(find_problems=lambda: told))
     assert not readable(other.get("/setup"), *names)
     other.close()
     shutil.rmtree(tmp_path / "nothing", ignore_errors=True)

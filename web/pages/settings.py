@@ -29,6 +29,7 @@ from device.settings_editor import (
     SettingsForm,
     list_fields,
 )
+from device.storage.files import rename_aside
 from device.storage.lexicons import (
     NO_LEXICON,
     OwnLists,
@@ -37,6 +38,7 @@ from device.storage.lexicons import (
     open_lexicon,
     save_uploaded_list,
 )
+from device.system.start_record import FailedPart
 from engine.lexicon import LexiconError, describe_list
 from engine.tiles import load_tile_set, playable_tile_set_names
 from web.i18n import languages, texts
@@ -109,7 +111,7 @@ class SettingsAccess:
 
     An uploaded list is stored for the language of its tiles. `restart` restarts the program after the response was
     sent. `cameras` are the cameras that the admin can choose. `find_new_version` returns a version newer than the
-    program, or an empty string.
+    program, or an empty string, and `find_failed_parts` the parts without which the program has started.
     """
 
     editor: SettingsEditor
@@ -117,6 +119,7 @@ class SettingsAccess:
     restart: Callable[[], None] = lambda: None
     cameras: CameraChoice = dataclasses.field(default_factory=CameraChoice)
     find_new_version: Callable[[], str] = str
+    find_failed_parts: Callable[[], Sequence[FailedPart]] = tuple
 
 
 def create_blueprint(access: SettingsAccess, pairing: Pairing, session: TableSession) -> Blueprint:
@@ -129,7 +132,9 @@ def create_blueprint(access: SettingsAccess, pairing: Pairing, session: TableSes
     pages = SettingsPages(access)
     routes.get("")(pages.show)
     routes.post("")(pages.save)
+    routes.post("/source")(pages.save_source)
     routes.post("/defaults")(pages.replace_by_defaults)
+    routes.post("/aside")(pages.set_aside)
     routes.post(LEXICON_PATH.removeprefix("/settings"))(pages.upload_lexicon)
     routes.post("/restart")(pages.restart)
     add_camera_routes(routes, access.cameras, access.editor, session)
@@ -190,6 +195,20 @@ class SettingsPages:
                 return self._render(replace(form, errors={LEXICON: texts().translate(error)}), 422)
         return self._respond(editor.save({LEXICON: str(path)}, form.version), _LIST_SAVED)
 
+    def save_source(self) -> ResponseReturnValue:
+        """Save the text of a settings file that has a mistake, or return it with the next mistake."""
+        form = self.access.editor.save_source(request.form.get("source", ""), request.form.get("version", ""))
+        return self._respond(form)
+
+    def set_aside(self) -> ResponseReturnValue:
+        """Rename a file that could not be used at the start, and restart, which makes a new one."""
+        wanted = request.form.get("part", "")
+        file = next((part.file for part in self.access.find_failed_parts() if part.part == wanted), None)
+        if file is None:
+            return refuse(texts()("settings.open_again"))
+        rename_aside(file)
+        return self.restart()
+
     def replace_by_defaults(self) -> ResponseReturnValue:
         """Replace an unreadable settings file by the default file."""
         if not self.access.editor.read().problem:
@@ -217,6 +236,7 @@ class SettingsPages:
             form=form,
             refusal=refusal or (texts()("settings.nothing_saved") if form.errors else ""),
             sections=sections,
+            failed_parts=self.access.find_failed_parts(),
             overrides=editor.overrides,
             lexicon=LEXICON,
             camera=SOURCE,

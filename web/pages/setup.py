@@ -233,7 +233,7 @@ class SetupPages:
             has_camera=not self.session.uses_phone_camera,
             enrolment_rows=self._list_enrolment_rows(),
             empty=EMPTY,
-            remarks=self.host.setup_problems,
+            remarks=self.host.find_problems(),
             join=make_invitation(self.pairing, self.host),
             **build_panel_context(self.session, self.host),
         )

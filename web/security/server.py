@@ -47,11 +47,10 @@ _SPARE_FILES = 256
 
 
 class PortInUseError(TilekeeperError, OSError):
-    """Error if the TCP port `port` of the page is in use by another program."""
+    """Error if a TCP port of the page is in use by another program; `setting` names what chooses the port."""
 
-    def __init__(self, port: int) -> None:
-        super().__init__(f"Port {port} is in use. Choose another port with --port.")
-        self.port = port
+    def __init__(self, port: int, setting: str) -> None:
+        super().__init__(f"Port {port} is in use. Choose another port with {setting}.")
 
 
 class CertificateError(TilekeeperError):
@@ -94,7 +93,8 @@ class PageServer:
         self._secure_socket: LimitedListener | None = None
         if tls:
             try:
-                self._secure_socket = LimitedListener(create_listening_socket(host, tls.port), self.connections, limit)
+                listening = create_listening_socket(host, tls.port, "page.secure_port in the settings")
+                self._secure_socket = LimitedListener(listening, self.connections, limit)
             except OSError:
                 self._socket.close()
                 raise
@@ -182,8 +182,10 @@ class PageServer:
         return config
 
 
-def create_listening_socket(host: str, port: int) -> socket.socket:
+def create_listening_socket(host: str, port: int, setting: str = "--port") -> socket.socket:
     """Return a listening socket whose connections time out after `SEND_TIMEOUT_MS`.
+
+    `setting` names what chooses the port, for the message of the error.
 
     Raises `PortInUseError`, `OSError`.
     """
@@ -199,7 +201,7 @@ def create_listening_socket(host: str, port: int) -> socket.socket:
         )
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            raise PortInUseError(port) from error
+            raise PortInUseError(port, setting) from error
         reason = str(error.strerror).partition(" (while")[0]  # Python adds the address to the reason of the system
         what = f"There can be no page at {host or 'all addresses'}, port {port} ({reason})."
         raise OSError(error.errno, f"{what} Choose another address or port.") from error

@@ -18,9 +18,9 @@ from device.cli.appliance import Appliance
 from device.storage.store import GameStore
 from engine.errors import TilekeeperError
 from tests.support.ports import find_free_port
+from tests.support.programs import Program, options, serve
 from tests.support.programs import folder as folder
 from tests.support.programs import known_code as known_code
-from tests.support.programs import options, serve
 from tests.support.programs import own_settings as own_settings
 from tests.support.text_table import ReaderInOrder
 from tests.support.waiting import PATIENCE_S
@@ -40,30 +40,11 @@ def test_damaged_store_is_reported_on_console_and_page(folder: Path) -> None:
         assert "was damaged" in lines[-1] and lines[-1] in {notice.text for notice in session.state.notices}
 
 
-def test_service_starts_without_part_that_failed_three_times(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("STATE_DIRECTORY", str(tmp_path))
+def test_table_starts_without_camera_and_word_list_that_cannot_be_opened(folder: Path, tmp_path: Path) -> None:
     args = options(folder, find_free_port())
     args.camera, args.lexicon = "folder:/nowhere/at/all", str(tmp_path / "nowhere.txt")
-
-    def start() -> Appliance:
-        settings = run_command.resolve_settings(args)
-        return Appliance(settings, ReaderInOrder([]), starts=run_command.make_start_record())
-
-    for _ in range(3):
-        with pytest.raises(TilekeeperError, match=r"nowhere\.txt"):
-            start()
-    for _ in range(3):
-        with pytest.raises(TilekeeperError, match="Create it"):
-            start().serve()
-    appliance = start()
-    with appliance.open_store() as store, appliance.open_session(store) as session:
-        appliance.begin_game(session)
-        appliance.show_notices(session)
-        texts = [notice.text for notice in session.state.notices]
-        assert any("failed at word list" in text for text in texts)
-        assert any("failed at camera" in text for text in texts)
+    with Program(args, []) as phone:
+        assert phone.sees("nowhere.txt cannot be read") and phone.sees("/nowhere/at/all")
 
 
 @pytest.mark.slow
@@ -123,11 +104,8 @@ def test_start_that_fails_at_the_address_of_the_page_stores_no_game(folder: Path
         assert store.list_games() == ()
 
 
-def test_faults_of_camera_and_store_are_reported_in_one_line(folder: Path, tmp_path: Path) -> None:
-    args = options(folder, find_free_port())
-    args.camera = "folder:/nowhere/at/all"
-    with pytest.raises(TilekeeperError, match="Create it"):
-        serve(args)
+def test_store_in_use_by_another_program_ends_the_start(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
     with GameStore(tmp_path / "data" / "games.db"), pytest.raises(TilekeeperError, match="in use by another"):
         serve(options(folder, find_free_port()))
 

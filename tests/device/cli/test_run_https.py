@@ -56,7 +56,7 @@ def test_taken_port_of_https_leaves_http(folder: Path, secure: int, capsys: pyte
         Program(options(folder, find_free_port()), []) as phone,
     ):
         assert "does not offer https at the moment" in phone.get("/secure")
-    assert f"No https: Port {secure} is in use. Choose another port with page.secure_port" in capsys.readouterr().out
+    assert f"Port {secure} is in use. Choose another port with page.secure_port" in capsys.readouterr().out
 
 
 def test_port_of_the_page_that_is_the_port_of_https_leaves_http(
@@ -71,7 +71,7 @@ def test_certificate_that_cannot_be_written_leaves_http(folder: Path, capsys: py
     (folder.parent / "data" / "https.pem").mkdir(parents=True)
     with Program(options(folder, find_free_port()), []) as phone:
         assert phone.sees("Anna to play")
-    assert "No https: " in capsys.readouterr().out
+    assert "https.pem: Is a directory. The table has started without it." in capsys.readouterr().out
 
 
 def test_certificate_names_all_addresses_of_the_page() -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from device.cli import main
 from device.cli import run as run_command
 from device.cli.appliance import Appliance
 from device.session.commands.games import DrawFirst, EndGame, StartGame
@@ -19,6 +18,7 @@ from device.settings import Settings, parse_settings
 from device.settings_editor import SettingsEditor, SettingsForm
 from device.storage.lexicons import save_uploaded_list
 from device.storage.store import GameStore
+from device.system.start_record import StartRecord
 from engine.events import GameStarted
 from engine.rules import ChallengeRule
 from engine.tiles import load_tile_set
@@ -154,15 +154,13 @@ def test_without_a_settings_file_everything_has_its_default() -> None:
         (None, "cannot be read"),
     ],
 )
-def test_wrong_settings_file_is_said_in_one_line(
-    tmp_path: Path, text: str | None, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_settings_file_is_named_and_the_defaults_are_used(tmp_path: Path, text: str | None, said: str) -> None:
     path = tmp_path / "table.toml"
     if text is not None:
         path.write_text(text)
-    assert main(["run", "--settings", str(path)]) == 2
-    error = capsys.readouterr().err
-    assert said in error and error.count("\n") == 1
+    starts = StartRecord(None)
+    assert run_command.load_usable_settings(path, starts, must_exist=True) == Settings()
+    assert [said in part.reason for part in starts.failed_parts] == [True]
 
 
 # Changes of [game] between two starts

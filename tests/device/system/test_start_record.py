@@ -7,25 +7,41 @@ from pathlib import Path
 
 import pytest
 
-from device.system.start_record import HARDWARE_PARTS, MAX_FAILURES, StartRecord, find_crashed_part
+from device.system.start_record import HARDWARE_PARTS, MAX_FAILURES, FailedPart, StartRecord, find_crashed_part
 
 
-def fail() -> str:
-    raise RuntimeError("broken")
+class CrashError(BaseException):
+    """The end of the program, which no part can survive."""
+
+
+def crash() -> str:
+    raise CrashError
 
 
 def fail_starts(path: Path, count: int) -> None:
     for _ in range(count):
-        with pytest.raises(RuntimeError):
-            StartRecord(path).build("camera", fail, lambda: "without")
+        with pytest.raises(CrashError):
+            StartRecord(path).build("camera", crash, lambda: "without")
+
+
+def test_part_that_raises_an_exception_is_left_out_at_once(tmp_path: Path) -> None:
+    record = StartRecord(None)
+    assert record.build("profile", (tmp_path / "table.npz").read_text, lambda: "without", tmp_path) == "without"
+    reason = f"{tmp_path / 'table.npz'}: No such file or directory"
+    assert record.failed_parts == [FailedPart("profile", reason, tmp_path)]  # a folder may be set aside
+
+
+def test_exception_that_ends_the_start_is_raised() -> None:
+    with pytest.raises(ZeroDivisionError):
+        StartRecord(None).build("store", lambda: 1 / 0, lambda: 1.0, raises=(ZeroDivisionError,))
 
 
 def test_part_that_failed_three_starts_is_left_out(tmp_path: Path) -> None:
     path = tmp_path / "starts.json"
     fail_starts(path, MAX_FAILURES)
     record = StartRecord(path)
-    assert record.build("camera", fail, lambda: "without") == "without"
-    assert record.messages == [
+    assert record.build("camera", crash, lambda: "without") == "without"
+    assert [part.reason for part in record.failed_parts] == [
         "The last 3 starts failed at camera, so the table has started without it. The log gives the reason."
     ]
     assert record.build("panel", lambda: "panel", lambda: "without") == "panel"
@@ -49,8 +65,8 @@ def test_part_that_was_left_out_is_tried_again(tmp_path: Path) -> None:
     fail_starts(path, MAX_FAILURES)
     record = StartRecord(path)
     for _ in range(2):  # another part ended the first of these starts
-        assert StartRecord(path).build("camera", fail, lambda: "without") == "without"
-    record.build("camera", fail, lambda: "without")
+        assert StartRecord(path).build("camera", crash, lambda: "without") == "without"
+    record.build("camera", crash, lambda: "without")
     record.complete()
     record.close()
     assert StartRecord(path).build("camera", lambda: "camera", lambda: "without") == "camera"
@@ -116,7 +132,7 @@ def test_part_that_crashed_three_times_in_the_first_minute_is_left_out(tmp_path:
     crash_service(path, 1)
     record = StartRecord(path)
     assert build_parts(record) == {"camera": "with", "panel": "with", "voice": "without"}
-    assert "failed at voice" in record.messages[0]
+    assert "failed at voice" in record.failed_parts[0].reason
 
 
 def test_crashes_without_a_report_leave_out_the_hardware(tmp_path: Path) -> None:
@@ -168,5 +184,5 @@ def test_part_of_a_crash_is_that_of_the_thread_that_crashed() -> None:
 def test_without_file_no_part_is_left_out() -> None:
     record = StartRecord(None)
     for _ in range(MAX_FAILURES + 1):
-        with pytest.raises(RuntimeError):
-            record.build("camera", fail, lambda: "without")
+        with pytest.raises(CrashError):
+            record.build("camera", crash, lambda: "without")

@@ -183,7 +183,7 @@ def test_word_list_that_is_not_on_the_page_is_refused(admin: FlaskClient, path: 
 def test_malformed_file_is_replaced_on_request(admin: FlaskClient, path: Path) -> None:
     path.write_text("[camera\nsource = ", encoding="utf-8")
     page = admin.get("/settings").text
-    assert "is not valid TOML" in page and 'class="settings"' not in page
+    assert "is not valid TOML" in page and 'name="camera.source"' not in page
     assert admin.post("/settings/defaults", data={"csrf": token(admin)}).status_code == 303
     assert load_settings(path) == Settings()
     assert admin.post("/settings/defaults", data={"csrf": token(admin)}).status_code == 409

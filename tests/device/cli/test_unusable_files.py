@@ -1,0 +1,181 @@
+"""The page comes up, and names the file, whatever is wrong with a file that `tilekeeper run` reads at its start."""
+
+from __future__ import annotations
+
+import html
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from device.storage.schema import STORE_SCHEMA
+from device.storage.store import GameStore
+from tests.support.ports import find_free_port
+from tests.support.programs import CODE, Browser, Program, options, picture
+from tests.support.programs import folder as folder
+from tests.support.programs import known_code as known_code
+from tests.support.programs import own_settings as own_settings
+from tests.support.waiting import until
+
+ROOT = Path(__file__).parents[3]
+DELAY_LIMIT_S = 5.0
+"""Longest delay of a start by a file that cannot be used, in seconds."""
+
+
+def make_garbage(path: Path) -> None:
+    path.write_bytes(bytes(range(256)) * 20)
+
+
+def make_empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def make_unreadable(path: Path) -> None:
+    path.write_bytes(b"?" * 10)
+    path.chmod(0)
+
+
+def make_folder(path: Path) -> None:
+    path.mkdir()
+
+
+FAULTS: dict[str, Callable[[Path], None]] = {
+    "garbage": make_garbage,
+    "empty": make_empty,
+    "unreadable": make_unreadable,
+    "folder": make_folder,
+}
+DATA_FILES = ("games.db", "games.db.lock", "table.npz", "pairing.json", "https.pem", "tilekeeper.log")
+
+
+@pytest.fixture
+def data(folder: Path) -> Path:
+    """Return the data folder, which has a folder of word lists."""
+    found = folder.parent / "data"
+    (found / "lexicons").mkdir(parents=True)
+    return found
+
+
+def read_settings(phone: Browser) -> str:
+    """Return the text of the page with the settings, as the owner sees it."""
+    if 'id="panel"' not in phone.get():
+        assert phone.post("/pair", phone.get("/pair"), code=CODE) == 205
+    return html.unescape(phone.get("/settings"))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_page_comes_up_although_no_file_can_be_used(folder: Path, data: Path, own_settings: Path, fault: str) -> None:
+    if fault == "unreadable" and os.geteuid() == 0:
+        pytest.skip("root may read every file")
+    for name in DATA_FILES:
+        FAULTS[fault](data / name)
+    FAULTS[fault](own_settings)
+    with Program(options(folder, find_free_port()), []) as phone:
+        assert phone.sees("Anna to play")
+        page = read_settings(phone)
+    named = {"garbage": ["settings.toml"], "empty": []}.get(fault, ["settings.toml", "https.pem", "games.db"])
+    for name in named:
+        assert name in page
+
+
+def write_newer_store(path: Path) -> bytes:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA application_id = {STORE_SCHEMA.make_file_id(99)}")
+        db.execute("PRAGMA user_version = 99")
+    return path.read_bytes()
+
+
+def test_newer_store_stays_untouched_and_the_owner_begins_a_new_one(folder: Path, data: Path) -> None:
+    content = write_newer_store(data / "games.db")
+    picture(folder, "1.png")
+    program = Program(options(folder, find_free_port()), [])
+    with program as phone:
+        assert "Begin without games.db" in read_settings(phone)
+        assert (data / "games.db").read_bytes() == content
+        assert phone.post("/settings/aside", phone.get("/settings"), part="store") == 200
+        until(program.appliance.should_restart.is_set)
+    assert [path.read_bytes() for path in data.glob("games.db.old-*") if path.suffix.startswith(".old")] == [content]
+    with GameStore(data / "games.db") as store:  # the game that was played meanwhile
+        assert len(store.list_games()) == 1
+
+
+def test_newer_profile_is_named_and_set_aside(folder: Path, data: Path) -> None:
+    np.savez(data / "table.npz", version=np.array(99))
+    content = (data / "table.npz").read_bytes()
+    with Program(options(folder, find_free_port()), []) as phone:
+        assert "table.npz was written by a newer Tilekeeper" in read_settings(phone)
+        assert phone.post("/settings/aside", phone.get("/settings"), part="profile") == 200
+    assert [path.read_bytes() for path in data.glob("table.npz.old-*")] == [content]
+
+
+def test_wrong_settings_give_way_to_the_last_ones_until_they_are_repaired(folder: Path, own_settings: Path) -> None:
+    own_settings.write_text('[page]\nlanguage = "de"\n', encoding="utf-8")
+    with Program(options(folder, find_free_port()), []) as phone:
+        assert phone.sees("Anna ist dran")
+    own_settings.write_text('[page]\nlanguage = "de"\nlanguages = 3\n', encoding="utf-8")
+    with Program(options(folder, find_free_port()), []) as phone:
+        assert phone.sees("Anna ist dran")
+        page = read_settings(phone)
+        assert "line 3: page.languages: There is no such setting" in page
+        version = re.findall(r'name="version" value="(\w+)"', page)[0]
+        wrong = {"source": "[page]\nport = 99999", "version": version}
+        assert phone.post("/settings/source", page, **wrong) == 422
+        assert phone.post("/settings/source", page, **wrong | {"source": '[page]\nlanguage = "fr"\n'}) == 303
+    assert own_settings.read_text(encoding="utf-8") == '[page]\nlanguage = "fr"\n'
+
+
+def test_folder_in_place_of_the_settings_is_replaced_by_the_defaults(folder: Path, own_settings: Path) -> None:
+    own_settings.mkdir()
+    with Program(options(folder, find_free_port()), []) as phone:
+        page = read_settings(phone)
+        assert "settings.toml is not a file" in page
+        assert phone.post("/settings/defaults", page) == 303
+        assert "settings.toml is not a file" not in phone.get("/settings").split("</section>")[-1]
+    assert own_settings.is_file()
+
+
+def test_data_folder_that_cannot_be_used_is_named(folder: Path) -> None:
+    (folder.parent / "data").write_text("no folder")
+    with Program(options(folder, find_free_port()), []) as phone:
+        assert f"No games can be stored in {folder.parent / 'data'}" in read_settings(phone)
+
+
+def time_start(folder: Path) -> float:
+    """Run `tilekeeper run`, and return the seconds until its page answers."""
+    code = "from device.cli import main; raise SystemExit(main())"
+    port = find_free_port()
+    command = [sys.executable, "-c", code, "run", "--camera", f"folder:{folder}", "--port", str(port)]
+    command += ["--host", "127.0.0.1", "--data", str(folder.parent / "data")]
+    start = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT) as program:
+        until(Browser(port).is_answered)
+        took = time.monotonic() - start
+        program.send_signal(signal.SIGTERM)
+    return took
+
+
+@pytest.mark.slow
+@pytest.mark.serial
+@pytest.mark.parametrize("fault", FAULTS)
+def test_page_is_up_in_time_whatever_file_cannot_be_used(
+    folder: Path, data: Path, own_settings: Path, fault: str
+) -> None:
+    if fault == "unreadable" and os.geteuid() == 0:
+        pytest.skip("root may read every file")
+    usual = time_start(folder)
+    for path in (own_settings, *(data / name for name in DATA_FILES)):
+        shutil.rmtree(data)
+        (data / "lexicons").mkdir(parents=True)
+        FAULTS[fault](path)
+        assert time_start(folder) < usual + DELAY_LIMIT_S, path.name
+        own_settings.rmdir() if own_settings.is_dir() else own_settings.unlink(missing_ok=True)
