@@ -11,15 +11,10 @@ document.addEventListener("change", (event) => {
   if (field.name === "tiles" || field.name === "lexicon") warnOfNoList(field.form);
 });
 
-function prepareForm(container) {
-  const form = container.querySelector("form.new-game, form.sheet");
-  if (!form) return;
-  showPreset(form);
-  nameLists(form);
-}
-
-document.addEventListener("prepare", (event) => prepareForm(event.target));
-prepareForm(document);
+document.addEventListener("prepare", (event) => {
+  const form = event.target.querySelector(".new-game");
+  if (form) showPreset(form);
+});
 
 // The colour of a player whom the table knows.
 function chooseColour(seat, field) {
@@ -37,14 +32,13 @@ function showColour(seat) {
 
 // Names the included list and the owner's list for the chosen tiles; the latter is offered only if there is one.
 function nameLists(form) {
-  const { ownLists, own: text, defaultLists, default: shipped } = form.querySelector("[data-own-lists]").dataset;
+  const { ownLists, defaultLists, default: shipped } = form.querySelector("[data-own-lists]").dataset;
   const { lexicon, tiles } = form.elements;
   lexicon.querySelector("[value=shipped]").textContent = JSON.parse(defaultLists)[tiles.value] ?? shipped;
   const own = lexicon.querySelector("[value=own]");
   if (!own) return;
-  const name = JSON.parse(ownLists)[tiles.value];
-  own.hidden = own.disabled = !name;
-  if (name) own.textContent = text.replace("{value}", name);
+  own.textContent = JSON.parse(ownLists)[tiles.value] ?? "";
+  own.hidden = own.disabled = !own.textContent;
 }
 
 function chooseList(form) {

@@ -63,7 +63,7 @@ def test_form_names_the_uploaded_list_of_each_language(table: ShownTable, tmp_pa
     pair(client)
     html = unescape(client.get("/dialogs/new-game").text)
     (lists,) = re.findall(r'data-own-lists="({.*?})"', html)
-    assert json.loads(lists) == dict.fromkeys(("de", "de_old"), "woerter (German, 2 words)")
+    assert json.loads(lists) == dict.fromkeys(("de", "de_old"), "woerter: 2 words, German")
 
 
 def test_form_shows_the_game_of_changed_settings(table: ShownTable) -> None:

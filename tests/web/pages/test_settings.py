@@ -133,7 +133,7 @@ def test_uploaded_word_list_is_chosen(admin: FlaskClient, path: Path, tmp_path: 
     assert admin.post("/settings/lexicon", data=data).status_code == 303
     chosen = tmp_path / "lexicons" / "en" / "our-words.txt"
     assert load_settings(path).game.lexicon == str(chosen) and chosen.read_bytes() == b"horn\nfarm\n"
-    assert "our-words (English, 2 words)" in admin.get("/settings").text and "# on the shelf" in path.read_text(
+    assert "our-words: 2 words, English" in admin.get("/settings").text and "# on the shelf" in path.read_text(
         encoding="utf-8"
     )
 

@@ -106,7 +106,7 @@ def test_uploaded_list_is_chosen_for_the_tiles_of_the_sheet(admin: FlaskClient, 
     assert save(admin, tiles="de", file=(io.BytesIO(b"horn\nfarm\n"), "woerter.txt")).status_code == 303
     assert load_settings(path).game.lexicon == str(tmp_path / "lexicons" / "de" / "woerter.txt")
     sheet = read_sheet(admin)
-    assert '<option value="own" selected>Your own list: woerter (German, 2 words)' in sheet
+    assert '<option value="own" selected>woerter: 2 words, German' in sheet
     assert save(admin, tiles="de", lexicon="none").status_code == 303
     assert load_settings(path).game.lexicon == "none"
     assert save(admin, tiles="de", lexicon="own").status_code == 303
