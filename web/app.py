@@ -44,7 +44,7 @@ from web.responses import compress_response, refuse
 from web.security import csrf
 from web.security.csrf import DatelessCookieSessionInterface
 from web.security.hosts import register_host_check
-from web.security.pairing import Pairing
+from web.security.pairing import Pairing, is_current_owner
 from web.streams import EventStreams
 from web.uploads import UploadRequest
 
@@ -138,7 +138,7 @@ def create_app(
     app.register_blueprint(stored_games.create_blueprint(archive, pairing, session))
     app.register_blueprint(stored_games.create_data_blueprint(archive, pairing, host_info))
     _register_optional_pages(app, session, pairing, host_info)
-    _set_template_values(app, session, host_info)
+    _set_template_values(app, session, pairing, host_info)
     problem_reports = ProblemReports(archive, pairing, host_info)
     app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))
     tokens = api.Tokens(pairing, pairing.key)
@@ -190,16 +190,18 @@ def _register_optional_pages(app: Flask, session: TableSession, pairing: Pairing
         app.register_blueprint(hall.create_blueprint(host_info.directed, pairing))
 
 
-def _set_template_values(app: Flask, session: TableSession, host_info: HostInfo) -> None:
+def _set_template_values(app: Flask, session: TableSession, pairing: Pairing, host_info: HostInfo) -> None:
     """Give all templates the values that describe the table, such as its name."""
     app.jinja_env.globals.update(
         is_hall=False,
         hall_of_table=host_info.hall,
         has_wifi=host_info.wifi_manager is not None,
+        has_panel=host_info.panel is not None,
         has_settings=host_info.settings is not None,
         is_demo=host_info.start_own_game is not None,
         directed=host_info.directed,
         table_name=lambda: _find_table_name(host_info),
+        is_owner=lambda: is_current_owner(pairing),
         colours_path=lambda: filters.make_colours_path(session.state),
     )
 

@@ -53,7 +53,7 @@ def require_pairing(routes: Blueprint, pairing: Pairing) -> None:
 
 
 def require_admin(pairing: Pairing) -> Response | None:
-    """Return a refusal unless the client is the admin (the device that was paired first), otherwise None."""
+    """Return a refusal unless the client is an owner of the table, otherwise None."""
     client = find_current_client(pairing)
     if client is None:
         return render_dialog("pair")

@@ -12,7 +12,7 @@ from device.session.snapshot import SnapshotSource, TableSnapshot
 from engine.limits import MAX_PAIRED_CLIENTS
 from web.host_info import HostInfo
 from web.i18n import texts
-from web.responses import accept, refuse, render_dialog, render_page
+from web.responses import accept, refuse, render_dialog, render_page, require_admin
 from web.security.csrf import PAIR_PATH
 from web.security.hosts import make_secure_address
 from web.security.pairing import (
@@ -61,6 +61,7 @@ def create_blueprint(pairing: Pairing, session: SnapshotSource) -> Blueprint:
     routes.get(f"{ENTER_PATH}/<token>")(pages.enter)
     routes.get("/phones")(pages.phones)
     routes.post("/phones/unpair")(pages.unpair)
+    routes.post("/phones/owner")(pages.make_owner)
     routes.post("/phones/player")(pages.assign_player)
     session.add_listener(make_rename_listener(pairing, session.state))
     return routes
@@ -102,14 +103,15 @@ class PairingPages:
         return accept(status=RELOAD)
 
     def enter(self, token: str) -> ResponseReturnValue:
-        """Pair the browser that opens the link with the one-time token. A prefetch of the link has no effect."""
-        if not find_current_client(self.pairing):  # a paired browser stays the same device
-            try:
-                client = self.pairing.redeem(token, _read_device_name()) if is_opened_by_user() else None
-            except PairingFullError:
-                return refuse(texts()("pair.full", limit=MAX_PAIRED_CLIENTS))
-            if client is None:
-                return refuse(texts()("pair.used"), 404)
+        """Make the browser that opens the link with the one-time token an owner. A prefetch of it has no effect."""
+        known = find_current_client(self.pairing)  # a paired browser stays the same device
+        try:
+            client = self.pairing.redeem(token, _read_device_name(), known) if is_opened_by_user() else None
+        except PairingFullError:
+            return refuse(texts()("pair.full", limit=MAX_PAIRED_CLIENTS))
+        if client is None and not (known and known.admin):
+            return refuse(texts()("pair.used"), 404)
+        if client is not None:
             remember_client(client)
         return redirect("/", code=303)
 
@@ -121,11 +123,19 @@ class PairingPages:
         return render_dialog("phones", me=me, phones=self.pairing.clients, players=self.session.state.players)
 
     def unpair(self) -> ResponseReturnValue:
-        """Unpair a phone. Each paired phone may unpair itself; only the admin may unpair others."""
+        """Unpair a phone. Each paired phone may unpair itself; only an owner may unpair others."""
         me, wanted = find_current_client(self.pairing), request.form.get("phone", "")
         if me is None or not (me.admin or me.id == wanted):
             return refuse(texts()("phones.only_admin"), 403)
         if not self.pairing.unpair(wanted):
+            return refuse(texts()("phones.gone"))
+        return accept(status=RELOAD)
+
+    def make_owner(self) -> ResponseReturnValue:
+        """Make another phone an owner, which only an owner may do."""
+        if refusal := require_admin(self.pairing):
+            return refusal
+        if not self.pairing.make_owner(request.form.get("phone", "")):
             return refuse(texts()("phones.gone"))
         return accept(status=RELOAD)
 

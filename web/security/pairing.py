@@ -4,13 +4,14 @@ There are five ways to pair, and all of them require access to the table:
 
 - the six-digit code, limited by `PairingRateLimiter`;
 - the secret in the QR code, which is too long to guess and needs no rate limit;
-- a link with a one-time token, for the user who started the program;
+- a link with a one-time token, which makes an owner, for the user who started the program;
 - a press on the panel, which allows one device to pair;
 - the table's own Wi-Fi, on which the very first phone needs no code.
 
 A phone is identified by a random id in a signed cookie, a program by a random id in a signed token. The devices and the
 signing key are stored in a file. Code and secret change at each start, after many wrong
-codes, and after a device was unpaired. The first paired device is the admin, which may unpair other devices.
+codes, and after a device was unpaired. Owners (`PairedClient.admin`) may change the table: the first paired device, one
+that opened a one-time link (of the start or of `tilekeeper owner`), and each that another owner has chosen.
 """
 
 from __future__ import annotations
@@ -39,6 +40,12 @@ from web.security.listener import make_client_key
 
 FILE_NAME = "pairing.json"
 """Name of the file in the data folder. Only the program's own user may read it (mode 0600)."""
+OWNER_LINK_FILE_NAME = "owner-link"
+"""Name of the file in the data folder with the one-time token of `tilekeeper owner`."""
+OWNER_CARD_FILE = Path("/boot/firmware/tilekeeper-owner.txt")
+"""A file on the card of a table without a shell: the first device that pairs after the start becomes an owner."""
+OWNER_S = 900.0
+"""Time in seconds for which a one-time link, or the start with `OWNER_CARD_FILE`, makes an owner."""
 KEY_BYTES = 32
 _MAX_FILE_BYTES = 256 * 1024
 _log = logging.getLogger(__name__)
@@ -235,6 +242,7 @@ class Pairing:
         now: Callable[[], float] = time.time,
         file: Path | None = None,
         is_on_hotspot: Callable[[str], bool] = lambda _: False,
+        card_file: Path = OWNER_CARD_FILE,
     ) -> None:
         self._notify = notify or (lambda _: None)
         self._clock = clock
@@ -254,7 +262,9 @@ class Pairing:
         self._first_pairing_until = clock() + FIRST_PAIRING_S if is_first_start else float("-inf")
         """Time (s, `clock`) until which the first phone on the table's own Wi-Fi may pair without a code."""
         self._is_on_hotspot = is_on_hotspot
-        self._one_time_token = ""
+        self._one_time_token, self._token_until = "", float("-inf")
+        self._owner_until = clock() + OWNER_S if may_exist(card_file) else float("-inf")
+        """Time (s, `clock`) until which the next device that pairs becomes an owner."""
         self._last_form = "", "", float("-inf")
         """The secret of the form that was accepted last, the id of its device, and the time (s, `clock`) until which it
         pairs no other device."""
@@ -364,17 +374,37 @@ class Pairing:
         self._open_until = self._clock() + PAIRING_WINDOW_S
 
     def make_one_time_token(self) -> str:
-        """Return a new one-time token for pairing a browser. The previous token becomes invalid."""
-        self._one_time_token = secrets.token_hex(16)
+        """Return a new one-time token that makes an owner within `OWNER_S`. The previous token becomes invalid."""
+        self._one_time_token, self._token_until = secrets.token_hex(16), self._clock() + OWNER_S
         return self._one_time_token
 
-    def redeem(self, token: str, device: str) -> PairedClient | None:
-        """Pair a device by a one-time token. Return None if the token is wrong or was already used."""
+    def redeem(self, token: str, device: str, known: PairedClient | None = None) -> PairedClient | None:
+        """Make a device an owner by a one-time token, and pair it unless it is the paired device `known`.
+
+        Return None if the token is wrong, too old, or was already used.
+        """
         with self._change():
-            if not self._one_time_token or not _are_equal(token, self._one_time_token):
+            if not self._use_token(token):
                 return None
-            self._one_time_token = ""
-            return self._add_client(device)
+            return self._make_owner(known) if known else self._add_client(device, owner=True)
+
+    def _use_token(self, token: str) -> bool:
+        """Return True if this one-time token is valid, which it is no longer afterwards."""
+        if self._clock() < self._token_until and _are_equal(token, self._one_time_token):
+            self._token_until = float("-inf")
+            return True
+        return self._file is not None and use_owner_link(self._file.parent, token, self._wall_clock())
+
+    def make_owner(self, phone: str) -> bool:
+        """Make the device with the id `phone` an owner. Return False if it is not paired."""
+        with self._change():
+            client = self._clients.get(phone)
+            return client is not None and bool(self._make_owner(client))
+
+    def _make_owner(self, client: PairedClient) -> PairedClient:
+        self._clients[client.id] = owner = replace(client, admin=True)
+        self._save()
+        return owner
 
     def make_handover_token(self, phone: str) -> str:
         """Return a one-time token with which the device with the id `phone` can identify itself over https.
@@ -401,14 +431,14 @@ class Pairing:
     def unpair(self, phone: str) -> bool:
         """Unpair the device with the id `phone`, and change code and secret. Return False if it was not paired.
 
-        If the device was the admin, the oldest remaining device becomes the admin.
+        If it was the last owner, the oldest remaining device becomes an owner.
         """
         with self._change():
             self._handovers.pop(phone, None)
             removed = self._clients.pop(phone, None)
             if removed is None:
                 return False
-            if removed.admin and self._clients:
+            if self._clients and not any(client.admin for client in self._clients.values()):
                 oldest = next(iter(self._clients.values()))
                 self._clients[oldest.id] = replace(oldest, admin=True)
             self._make_codes()
@@ -445,10 +475,10 @@ class Pairing:
                 self._used_clients.add(phone)
             return client
 
-    def _add_client(self, device: str, form: str = "") -> PairedClient:
-        """Add a device, which has sent the form with the secret `form`.
+    def _add_client(self, device: str, form: str = "", *, owner: bool = False) -> PairedClient:
+        """Add a device, which has sent the form with the secret `form`; the first one becomes an owner, too.
 
-        At the limit, it replaces the oldest device that was not used since the program started. The admin is never
+        At the limit, it replaces the oldest device that was not used since the program started. An owner is never
         replaced. Raises `PairingFullError`.
         """
         if len(self._clients) >= MAX_PAIRED_CLIENTS:
@@ -459,7 +489,9 @@ class Pairing:
             del self._clients[oldest]
         self._first_pairing_until = float("-inf")
         name = clean_name(device) or "?"
-        phone = PairedClient(secrets.token_urlsafe(12), name, self._wall_clock(), admin=not self._clients)
+        is_owner = owner or not self._clients or self._clock() < self._owner_until
+        self._owner_until = float("-inf")
+        phone = PairedClient(secrets.token_urlsafe(12), name, self._wall_clock(), admin=is_owner)
         self._clients[phone.id] = phone
         self._used_clients.add(phone.id)
         self._last_form = form, phone.id, self._clock() + DOUBLE_TAP_S
@@ -510,9 +542,37 @@ class Pairing:
         return False
 
 
+def write_owner_link(folder: Path) -> str:
+    """Write a one-time token for the table whose data are in `folder`, and return it. Raises `OSError`."""
+    token = secrets.token_hex(16)
+    write_file(folder / OWNER_LINK_FILE_NAME, token.encode(), mode=0o600)
+    return token
+
+
+def use_owner_link(folder: Path, token: str, now: float) -> bool:
+    """Return True if this token was written at most `OWNER_S` before the Unix time `now`; then its file is removed."""
+    file = folder / OWNER_LINK_FILE_NAME
+    try:
+        expected = read_small_file(file, _MAX_FILE_BYTES).decode(errors="replace")
+        is_young = abs(now - file.stat().st_mtime) < OWNER_S
+        if not (is_young and expected and _are_equal(token, expected)):
+            return False
+        file.unlink()
+    except OSError as error:
+        _log.info("no link of an owner: %s", error)
+        return False
+    return True
+
+
 def find_current_client(pairing: Pairing) -> PairedClient | None:
     """Return the paired device whose id is in the session cookie of the request, or None."""
     return pairing.find_client(str(session.get(_CLIENT_ID_KEY, "")))
+
+
+def is_current_owner(pairing: Pairing) -> bool:
+    """Return True if the client that sent the request is an owner of the table."""
+    client = find_current_client(pairing)
+    return client is not None and client.admin
 
 
 def is_opened_by_user() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import threading
 from pathlib import Path
@@ -23,11 +24,14 @@ from web.security.pairing import (
     MAX_TRACKED_CLIENTS,
     MAX_TRIES_ALL_CLIENTS,
     MAX_TRIES_PER_CLIENT,
+    OWNER_LINK_FILE_NAME,
+    OWNER_S,
     PAIRING_WINDOW_S,
     Pairing,
     PairingCodeError,
     PairingLockedError,
     PairingRateLimiter,
+    write_owner_link,
 )
 
 
@@ -270,6 +274,62 @@ def test_link_of_the_console_pairs_one_browser_once(app: Flask, client: FlaskCli
     for wrong in (link, "/enter/x", "/enter/%20"):
         assert app.test_client().get(wrong).status_code == 404
     assert len(app.extensions["pairing"].clients) == 1
+
+
+@pytest.mark.usefixtures("paired")
+def test_link_of_the_console_makes_a_paired_phone_an_owner(app: Flask) -> None:
+    pairing, guest = app.extensions["pairing"], app.test_client()
+    pair(guest)
+    assert [phone.admin for phone in pairing.clients] == [True, False]
+    assert guest.get(f"/enter/{pairing.make_one_time_token()}").headers["Location"] == "/"
+    assert [phone.admin for phone in pairing.clients] == [True, True]
+
+
+def test_link_of_the_console_is_valid_for_fifteen_minutes(guarded: Table) -> None:
+    token = guarded.pairing.make_one_time_token()
+    guarded.time += OWNER_S
+    assert guarded.pairing.redeem(token, "late") is None
+
+
+def test_link_of_the_command_makes_one_owner(tmp_path: Path) -> None:
+    pairing = Pairing(file=tmp_path / "pairing.json")
+    pairing.pair(pairing.code, "first", "")
+    token = write_owner_link(tmp_path)
+    assert pairing.redeem("x", "guess") is None
+    owner = pairing.redeem(token, "laptop")
+    assert owner and owner.admin and len(pairing.clients) == 2
+    assert pairing.redeem(token, "again") is None
+
+
+def test_old_link_of_the_command_is_refused(tmp_path: Path) -> None:
+    token = write_owner_link(tmp_path)
+    os.utime(tmp_path / OWNER_LINK_FILE_NAME, (0, 0))
+    assert Pairing(file=tmp_path / "pairing.json").redeem(token, "late") is None
+
+
+def test_file_on_the_card_makes_the_next_device_an_owner(tmp_path: Path) -> None:
+    (tmp_path / "owner.txt").touch()
+    pairing = Pairing(file=tmp_path / "pairing.json")
+    pairing.pair(pairing.code, "first", "")
+    pairing = Pairing(file=tmp_path / "pairing.json", card_file=tmp_path / "owner.txt")
+    assert [pairing.pair(pairing.code, address, "").admin for address in ("new", "next")] == [True, False]
+
+
+def test_owner_makes_another_phone_an_owner(app: Flask, paired: FlaskClient) -> None:
+    pairing, guest = app.extensions["pairing"], app.test_client()
+    pair(guest)
+    phone = pairing.clients[1].id
+    assert guest.post("/phones/owner", data={"csrf": token(guest), "phone": phone}).status_code == 403
+    assert "Make owner" not in guest.get("/phones").text and "Make owner" in paired.get("/phones").text
+    assert paired.post("/phones/owner", data={"csrf": token(paired), "phone": phone}).status_code == 205
+    assert pairing.clients[1].admin
+
+
+def test_phone_is_not_offered_what_only_an_owner_may_do(app: Flask, paired: FlaskClient) -> None:
+    guest = app.test_client()
+    pair(guest)
+    assert 'href="/report"' in paired.get("/dialogs/more").text
+    assert 'href="/report"' not in guest.get("/dialogs/more").text
 
 
 def test_admin_that_pairs_again_stays_the_admin(app: Flask, paired: FlaskClient) -> None:
