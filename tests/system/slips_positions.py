@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -54,7 +54,10 @@ def find_plays(language: str, file: Path | None) -> PlayFinder:
 
 @dataclass
 class Position:
-    """A game, and random plays that may follow it, of at most `most_tiles` tiles."""
+    """A game, and random plays that may follow it, of at most `most_tiles` tiles.
+
+    `held` are tiles that a player has taken back from the board, so that the next player does not have them.
+    """
 
     game: Game
     finder: PlayFinder
@@ -62,15 +65,16 @@ class Position:
     chance: Random
     has_blanks: bool = False
     most_tiles: int = 7
+    held: Counter[str] = field(default_factory=Counter)
 
-    def draw_rack(self, game: Game, *held: str) -> Counter[str]:
-        """Return a rack of unplayed tiles with the tiles `held`."""
-        bag = game.unseen - Counter(held)
+    def draw_rack(self, game: Game, *wanted: str) -> Counter[str]:
+        """Return a rack of unplayed tiles with the tiles `wanted`."""
+        bag = game.unseen - Counter(wanted) - self.held
         if not self.has_blanks:
             bag[BLANK] = 0
         tiles = list((+bag).elements())
-        wanted = max(0, min(game.rules.rack_size - len(held), len(tiles)))
-        return Counter([*held, *self.chance.sample(tiles, wanted)])
+        count = max(0, min(game.rules.rack_size - len(wanted), len(tiles)))
+        return Counter([*wanted, *self.chance.sample(tiles, count)])
 
     def list_plays(self, board: Board, rack: Counter[str], least: int = 1) -> list[Play]:
         """Return the plays of a rack with at least `least` tiles, in random order."""

@@ -69,6 +69,7 @@ class Builder:
         """Make a play the truth, by the player to move; return this player."""
         player = self.game.to_move
         self.game = self.game.push(PlayMade(player, play))
+        self.position.held = Counter()
         return player
 
     def lay(self, board: Board, rest_s: float, *loose: tuple[Square, str], **press: bool | int | None) -> None:
@@ -172,7 +173,12 @@ def _press_wrong(build: Builder, pressed: Play, true: Play) -> int:
     player = build.push(pressed)
     build.lay(build.game.board, build.rest(), player=player)
     build.game = before.push(PlayMade(player, true))
+    build.position.held = _count_faces(pressed) - _count_faces(true)
     return player
+
+
+def _count_faces(play: Play) -> Counter[str]:
+    return Counter(tile.face for _, tile in play.tiles)
 
 
 def take_back(build: Builder) -> str | None:
@@ -208,6 +214,8 @@ def cover_freed_square(build: Builder) -> str | None:
             continue
         ((square, tile),) = set(play.tiles) - set(part.tiles)
         after = build.game.push(PlayMade(build.game.to_move, part))
+        if after.unseen[tile.face] < 2:  # the player who took it back has one
+            continue
         rack = build.position.draw_rack(after, tile.face)
         covering = [one for one in build.position.list_plays(after.board, rack, 2) if (square, tile) in one.tiles]
         if covering:
