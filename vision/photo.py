@@ -164,12 +164,12 @@ def _decode_photo(opened: Pictures.Image) -> Photo:
         size = (size[1], size[0])
     picture = _reduce(_convert_16_bits(opened) if opened.mode.startswith("I") else opened)
     upright = picture.transpose(_TRANSPOSITIONS[orientation]) if orientation in _TRANSPOSITIONS else picture
-    image = np.ascontiguousarray(np.asarray(upright.convert("RGB"), np.uint8)[:, :, ::-1])
-    share = MAX_SIDE_PX / max(image.shape[:2])
-    if share < 1:
-        width, height = (max(1, round(side * share)) for side in (image.shape[1], image.shape[0]))
-        image = np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
-    return Photo(image, size)
+    rgb = np.asarray(upright if upright.mode == "RGB" else upright.convert("RGB"), np.uint8)
+    share = MAX_SIDE_PX / max(rgb.shape[:2])
+    if share < 1:  # before the channels are exchanged, which needs another copy
+        width, height = (max(1, round(side * share)) for side in (rgb.shape[1], rgb.shape[0]))
+        rgb = np.asarray(cv2.resize(rgb, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+    return Photo(np.ascontiguousarray(rgb[:, :, ::-1]), size)
 
 
 def _find_max_pixels(opened: Pictures.Image) -> int:

@@ -38,6 +38,7 @@ from device.cli.page import find_page_addresses
 from device.settings import Settings, SettingsError, find_settings_file, find_user_settings_file, load_settings
 from device.settings_editor import SettingPath, SettingsFile
 from device.storage.files import keep_private, may_exist, write_file
+from device.system.memory import limit_heap
 from device.system.restart import restart_program
 from device.system.start_record import StartRecord
 
@@ -96,6 +97,7 @@ def run(args: argparse.Namespace) -> int:
 
 def run_table(args: argparse.Namespace, open_link: Callable[[str], object] = lambda _: None) -> int:
     """Run the table until it is ended; call `open_link` with the link that pairs the browser of this computer."""
+    limit_heap()
     gc.disable()  # nearly all that the start makes is needed until the end; `Appliance.serve` collects again
     from device.cli.appliance import Appliance  # loads OpenCV and the page, which `tilekeeper --help` does not need
 
