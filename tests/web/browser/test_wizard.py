@@ -47,7 +47,7 @@ def parts(rendered: SimulatedTable, tmp_path_factory: pytest.TempPathFactory) ->
         TableSession(camera, reader, store, None, profile=knowledge) as session,
         Panel(session, PanelActions()) as panel,
     ):
-        place = HostInfo(panel, tuple(Pins().buttons), (), lambda: ("http://192.0.2.7:8080",))
+        place = HostInfo(panel, tuple(Pins().buttons), addresses=lambda: ("http://192.0.2.7:8080",))
         app = create_app(session, store=store, host_info=place)
         with PageServer(app, 0, "127.0.0.1") as server:
             yield {"server": server, "panel": panel, "camera": camera, "code": app.extensions["pairing"].code}
