@@ -312,6 +312,8 @@ class Appliance:
                     names = " and ".join(player.name for player in state.players)
                     return f"The game of {names} continues (--new starts a new one)."
                 self._notices += [notice.text for notice in state.notices]  # the game is damaged or of a newer version
+        if self._settings.hall.host and not (new or has_options):
+            return "The table waits for the players of the next game."
         request = StartGame(self._first_game) if has_options else self.play_again
         state = session.submit(request).result()
         if state.phase is Phase.LOBBY:

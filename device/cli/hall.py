@@ -120,17 +120,22 @@ def _open_demo(stack: ExitStack) -> HallSettings:
 
 
 def _read_pairings(file: Path, receiver: HallReceiver) -> None:
-    from device.hall.receiving.pairings import PairingsError
+    """Import the rounds of a file that the event lacks: what was entered before stays."""
+    from device.hall.receiving.event import PairingsError
+    from device.hall.receiving.pairings import import_pairings
     from device.storage.files import read_small_file
 
     try:
-        receiver.set_pairings(read_small_file(file, _MAX_PAIRINGS_BYTES).decode())
+        data = read_small_file(file, _MAX_PAIRINGS_BYTES)
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UserError(f"{file} is not text in UTF-8. Save it as CSV UTF-8.") from None
-    except PairingsError as error:
-        raise UserError(f"{file}: {error}") from None
+        text = data.decode("cp1252", errors="replace")
     except OSError as error:
         raise UserError(describe_unreadable_file(str(file), error)) from None
+    try:
+        receiver.edit_event(lambda event: import_pairings(event, text))
+    except PairingsError as error:
+        raise UserError(f"{file}: {error}") from None
 
 
 def _make_settings(args: argparse.Namespace) -> HallSettings:

@@ -27,8 +27,7 @@ TURN_S = (3.0, 12.0)
 """Shortest and longest time of a turn, in seconds."""
 GAME_PAUSE_S = 30.0
 START_WAIT_S = 120.0
-"""Longest wait, in seconds, for the director to start the clocks; after it, a new game begins anyway."""
-WAITING_COUNT = 2
+"""Longest wait, in seconds, for the director to start the round; after it, a new game begins anyway."""
 MAX_SKIPPED_EVENTS = 25
 """Maximum number of events that are skipped in a table's first game, so that the tables are not all at the beginning of
 a game."""
@@ -74,8 +73,7 @@ class DemoHall:
     """Ten tables, all on one thread named `demo-hall`. Each table plays recorded games, one after the other.
 
     The tables accept the first hall that offers its key. The director's pairing gives the players of a table's next
-    game. A new game waits up to `START_WAIT_S` seconds for the director to start the clocks. When the demo starts, only
-    the last two tables wait.
+    game, which waits up to `START_WAIT_S` seconds for the start of the round.
     """
 
     def __init__(self, broker: HallSettings, count: int = TABLE_COUNT) -> None:
@@ -106,10 +104,9 @@ class DemoHall:
                 directed.accept(directed.offered_key)
             if due <= now:
                 if not table.state.game:
-                    waits = i >= len(self._tables) - WAITING_COUNT
-                    table.begin_game(0 if waits else self._random.randrange(MAX_SKIPPED_EVENTS), is_paused=waits)
+                    table.begin_game(self._random.randrange(MAX_SKIPPED_EVENTS))
                 elif not table.play_next():
-                    table.begin_game(players=directed.pairing, is_paused=True)
+                    table.begin_game(players=directed.pairing, is_paused=directed.must_wait(directed.pairing))
                 pauses = {Phase.ENDED: GAME_PAUSE_S, Phase.PAUSED: START_WAIT_S}
                 self._tables[i] = now + pauses.get(table.state.phase, self._random.uniform(*TURN_S)), table, directed
         return min(MAX_WAIT_S, max(0.05, min(due for due, _, _ in self._tables) - time.monotonic()))

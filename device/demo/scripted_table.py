@@ -12,7 +12,7 @@ from dataclasses import replace
 from device.demo.demo_table import load_demo_games
 from device.session.clock import ClockView
 from device.session.commands.base import TableCommand
-from device.session.commands.games import EndPause
+from device.session.commands.games import StartClock
 from device.session.messages import make_refusal
 from device.session.phases import find_refusal_key
 from device.session.snapshot import Listener, Phase, TableSnapshot
@@ -61,10 +61,10 @@ class ScriptedTable:
         self._listeners.remove(listener)
 
     def submit(self, command: TableCommand) -> Future[TableSnapshot]:
-        """Run the command `EndPause`, with which a director starts the clocks; refuse all other commands."""
+        """Run the command `StartClock`, with which a director starts a round; refuse all other commands."""
         future = Future[TableSnapshot]()
         with self._lock:
-            if isinstance(command, EndPause) and self._is_paused:
+            if isinstance(command, StartClock) and self._is_paused and set(command.players) == set(self.players):
                 self._is_paused = False
                 self._show()
                 future.set_result(self.state)
@@ -72,11 +72,16 @@ class ScriptedTable:
                 future.set_exception(make_refusal(find_refusal_key(self.state.phase, command.transition)))
         return future
 
+    @property
+    def players(self) -> tuple[str, ...]:
+        """The names of the players."""
+        return tuple(player.name for player in self.state.players)
+
     def begin_game(self, skipped: int = 0, players: Sequence[str] = (), *, is_paused: bool = False) -> None:
         """Begin a random recorded game; its first `skipped` events are played without waiting.
 
         `players` are those that the director of a hall has sent; if it is empty, the table's own names are used. If
-        `is_paused` is True, the game begins with a pause, which the first event or `EndPause` ends.
+        `is_paused` is True, the game begins with a pause, which the first event or `StartClock` ends.
         """
         with self._lock:
             self._begin_game(skipped, tuple(players), is_paused=is_paused)

@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
 from device.catalogue import get_text
-from device.hall.messages import SCHEMA_VERSION, TOPIC_ROOT, HallMessage, Publication
+from device.hall.messages import SCHEMA_VERSION, TOPIC_ROOT, HallMessage, OfferPairing, Publication
 from device.player_names import is_player_name
 from device.settings import TABLE_PATTERN
 from device.storage.files import may_exist, read_small_file, write_file
@@ -42,17 +42,7 @@ class SetTableName(msgspec.Struct, frozen=True, tag_field="kind", tag="name"):
     name: str
 
 
-class OfferPairing(msgspec.Struct, frozen=True, tag_field="kind", tag="pairing"):
-    """Offer these players for the next game, in the order of their seats."""
-
-    players: tuple[str, ...]
-
-
-class StartClock(msgspec.Struct, frozen=True, tag_field="kind", tag="start_clock"):
-    """End the pause of the game, so that the clock of the player to move runs."""
-
-
-DirectorCommand = SetTableName | OfferPairing | StartClock
+DirectorCommand = SetTableName | OfferPairing
 
 
 class DirectorOrder(HallMessage, frozen=True, kw_only=True):
@@ -171,8 +161,6 @@ def is_sound_command(command: DirectorCommand) -> bool:
         case OfferPairing(players=players):
             distinct = len({player.casefold() for player in players}) == len(players)
             return MIN_PLAYERS <= len(players) <= MAX_PLAYERS and distinct and all(map(is_player_name, players))
-        case StartClock():
-            return True
 
 
 def make_unreadable_error() -> BadOrderError:

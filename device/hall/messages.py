@@ -88,6 +88,17 @@ class TableClock(msgspec.Struct, frozen=True):
     paused: bool
 
 
+class OfferPairing(msgspec.Struct, frozen=True, tag_field="kind", tag="pairing"):
+    """Offer these players for the next game, in the order of their seats, as their game of the round `round`.
+
+    A game of these players waits with its clocks stopped until `started` is true.
+    """
+
+    players: tuple[str, ...]
+    round: int = 0
+    started: bool = True
+
+
 class TableState(HallMessage, frozen=True, kw_only=True):
     """The state of a table. `game` is the number of its game (0 without a game), and `events` counts the game's events.
 
@@ -95,7 +106,7 @@ class TableState(HallMessage, frozen=True, kw_only=True):
     game, and while players draw for first play). `in_bag` is the number of tiles in the bag. `trouble` names the parts
     with a fault: `board`, `camera`, `store`. `calls_director` is true while the players call the director. `name` is
     the name that the director has given to the table, empty if there is none, and `store` the id of its store, as in
-    `TableEvent`.
+    `TableEvent`. `offer` is the pairing that the director has sent last, or null.
     """
 
     game: int
@@ -111,6 +122,7 @@ class TableState(HallMessage, frozen=True, kw_only=True):
     calls_director: bool = False
     name: str = ""
     store: str = ""
+    offer: OfferPairing | None = None
 
 
 class OrderAnswer(HallMessage, frozen=True, kw_only=True):
@@ -160,6 +172,7 @@ def make_state_message(
     calls_director: bool = False,
     name: str = "",
     store: str = "",
+    offer: OfferPairing | None = None,
 ) -> Publication:
     """Return the message with the state of a table.
 
@@ -184,6 +197,7 @@ def make_state_message(
         calls_director=calls_director,
         name=name,
         store=store,
+        offer=offer,
     )
     return Publication(f"{TOPIC_ROOT}/{table}/state", message, retain=True)
 

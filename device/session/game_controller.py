@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import EllipsisType
+from typing import Protocol
 
 from device.capture.turn_images import TurnImages
 from device.session.clock import ClockKeeper
@@ -85,11 +86,40 @@ ASKED_WORDS_NOTE = "asked-words"
 """Name of the table's note that contains the words about which the players were asked, as a JSON list."""
 
 
+class Director(Protocol):
+    """What the director of a hall has sent to the table; `device.hall.publishing.directed_table` implements it."""
+
+    @property
+    def pairing(self) -> tuple[str, ...]:
+        """The players of the next game, the first one begins; empty without a pairing."""
+
+    def must_wait(self, players: Sequence[str]) -> bool:
+        """Return True if a game of these players waits until the director starts the round."""
+
+
+class NoDirector:
+    """The director of a table that belongs to no hall."""
+
+    pairing: tuple[str, ...] = ()
+
+    def must_wait(self, _: Sequence[str]) -> bool:
+        """Return False: no game waits."""
+        return False
+
+
 class GameController:
     """Controller of the current game, with its log, its clock, the evidence of readings and the notices."""
 
-    def __init__(self, store: GameStore, words: WordList | None, now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        store: GameStore,
+        words: WordList | None,
+        now: Callable[[], float],
+        find_director: Callable[[], Director] = lambda: NoDirector(),
+    ) -> None:
         self.store = store
+        self.find_director = find_director
+        """Function that returns the director of the hall to which the table belongs."""
         """The store of all games."""
         self._now = now
         self._log: GameLog | None = None
@@ -223,6 +253,7 @@ class GameController:
             self.words = words
         self.colours.save(zip(started.players, colours, strict=False))
         self.open_log(log)
+        self.set_paused(self.find_director().must_wait(started.players))
         self.report_unsaved(save_error)
         if before is not None and not before.game.turns:
             before.discard()

@@ -42,12 +42,13 @@ class Transition(StrEnum):
 TURN_PHASES = (TURN, QUESTION, CHALLENGE)
 _RESUMABLE_PHASES = (DRAWING, *TURN_PHASES, PAUSED, ENDED)
 _OPENING_PHASES = (DRAWING, TURN)
+_NEW_GAME_PHASES = (*_OPENING_PHASES, PAUSED)  # paused: it waits for the director of a hall
 _TURN_OR_CHALLENGE = (TURN, CHALLENGE)
 
 
 _TURN_TRANSITIONS: Mapping[Transition, tuple[Phase, ...]] = MappingProxyType(
     {
-        Transition.START: _OPENING_PHASES,
+        Transition.START: _NEW_GAME_PHASES,
         Transition.RESUME: _RESUMABLE_PHASES,
         Transition.DRAW: _OPENING_PHASES,
         Transition.END_TURN: (LOOKING,),
@@ -67,9 +68,9 @@ _TURN_TRANSITIONS: Mapping[Transition, tuple[Phase, ...]] = MappingProxyType(
 TRANSITIONS: Mapping[Phase, Mapping[Transition, tuple[Phase, ...]]] = MappingProxyType(
     {
         # The session remains in the lobby if a game cannot be saved, or if no game can be loaded.
-        LOBBY: {Transition.START: (LOBBY, *_OPENING_PHASES), Transition.RESUME: (LOBBY, *_RESUMABLE_PHASES)},
+        LOBBY: {Transition.START: (LOBBY, *_NEW_GAME_PHASES), Transition.RESUME: (LOBBY, *_RESUMABLE_PHASES)},
         DRAWING: {
-            Transition.START: _OPENING_PHASES,
+            Transition.START: _NEW_GAME_PHASES,
             Transition.RESUME: _RESUMABLE_PHASES,
             Transition.DRAW: _OPENING_PHASES,  # players who drew equal letters draw again
             Transition.UNDO: _RESUMABLE_PHASES,
@@ -90,7 +91,7 @@ TRANSITIONS: Mapping[Phase, Mapping[Transition, tuple[Phase, ...]]] = MappingPro
         CHALLENGE: {**_TURN_TRANSITIONS, Transition.CHALLENGE: (TURN, QUESTION)},
         LOOKING: {Transition.CAPTURE_DONE: TURN_PHASES},
         PAUSED: {
-            Transition.START: _OPENING_PHASES,
+            Transition.START: _NEW_GAME_PHASES,
             Transition.RESUME: _RESUMABLE_PHASES,
             Transition.END_PAUSE: (DRAWING, *TURN_PHASES),
             Transition.ANSWER: (PAUSED, ENDED),
@@ -101,7 +102,7 @@ TRANSITIONS: Mapping[Phase, Mapping[Transition, tuple[Phase, ...]]] = MappingPro
             Transition.END_GAME: (ENDED,),
         },
         ENDED: {
-            Transition.START: _OPENING_PHASES,
+            Transition.START: _NEW_GAME_PHASES,
             Transition.RESUME: _RESUMABLE_PHASES,
             Transition.UNDO: (
                 *_OPENING_PHASES,

@@ -30,7 +30,8 @@ from contextlib import closing
 from pathlib import Path
 
 from device.hall.messages import make_log_message
-from device.hall.receiving.pairings import Result
+from device.hall.receiving.event import decide
+from device.hall.receiving.pairings import import_pairings
 from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings
 from device.storage.archive import make_ledger
@@ -234,12 +235,11 @@ def make_hall(folder: Path) -> None:
     with _open_hall(closed) as hall:
         for number, table in enumerate(("A", "B", "C") * len(bodies)):
             _receive_game(hall, table, number + 1, bodies[number // 3])
-        for number in range(6):
-            hall.add_result(Result("X", (f"P{number}", "Q"), (300 + number, 200), (0,), 2e9))
-        hall.set_pairings("round,table,player,player\n1,A,Anna,Ben\n")
+        lines = "\n".join(f"{number},A,P{number},Q" for number in range(1, 7))
+        hall.edit_event(lambda event: import_pairings(event, lines))
     with _open_hall(closed) as hall:
         _receive_game(hall, "A", 50, bodies[0])
-        hall.add_result(Result("X", ("Last", "Q"), (300, 200), (0,), 2e9))
+        hall.edit_event(lambda event: decide(event, 6, "P6", points=(300, 200)))
         for file in closed.glob("hall.db*"):  # the program is killed now
             shutil.copy(file, folder)
 
@@ -255,8 +255,8 @@ def _receive_game(hall: HallReceiver, table: str, number: int, bodies: Sequence[
 
 
 def read_hall(hall: HallReceiver) -> dict[tuple[object, ...], object]:
-    """Return what a hall knows: the totals at each table, results, pairings and the events of all games."""
-    known: dict[tuple[object, ...], object] = {("pairings",): hall.state.pairings}
+    """Return what a hall knows: the totals at each table, results, the event and the events of all games."""
+    known: dict[tuple[object, ...], object] = {("event",): hall.state.event}
     for result in hall.state.results:
         known["result", result.table, result.players, result.ended] = result.totals
     for name, table in hall.state.tables.items():

@@ -21,6 +21,7 @@ from werkzeug.test import TestResponse
 
 from calibration.profile import ProfileError, TableProfile
 from device.hall.director import KeyFileError, open_key
+from device.hall.receiving.pairings import import_pairings
 from device.hall.receiving.receiver import HallReceiver
 from device.session.commands.games import StartGame
 from device.session.commands.turns import PassTurn
@@ -179,17 +180,18 @@ def write_note(disk: SmallDisk) -> Writer:
 
 def write_hall(disk: SmallDisk) -> Writer:
     hall = disk.stack.enter_context(HallReceiver(disk.folder / "hall.db", HallSettings("127.0.0.1", 1)))
-    hall.set_pairings("1,1,Anna,Ben")
+    hall.edit_event(lambda event: import_pairings(event, "1,1,Anna,Ben"))
+    text = "\n".join(f"{i},1,Anna,Ben" for i in range(1, 900))
 
     def write() -> str:
         try:
-            hall.set_pairings("\n".join(f"{i},1,Anna,Ben" for i in range(1, 900)))
+            hall.edit_event(lambda event: import_pairings(event, text))
         except StoreFullError as error:
             hall._note_store_error(error)
             hall._note_store_error(error)
-        return "".join(hall.state.problems) if len(hall.state.pairings) == 1 else ""
+        return "".join(hall.state.problems) if len(hall.state.event.rounds) == 1 else ""
 
-    return Writer(write, lambda: hall.games.read_note("pairings"))
+    return Writer(write, lambda: hall.games.read_note("event"))
 
 
 def write_hall_key(disk: SmallDisk) -> Writer:

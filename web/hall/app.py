@@ -20,7 +20,7 @@ from web.filters import build_editions_css
 from web.hall import event
 from web.hall.event import Hall
 from web.hall.feed import HallFeed
-from web.hall.view import COLOURS_PATH, HallView, TableFeed
+from web.hall.view import COLOURS_PATH, HallView, TableFeed, make_line_id
 from web.host_info import HostInfo
 from web.i18n import languages, texts
 from web.live import LiveUpdates, send_message, send_newest_state, send_stream
@@ -50,6 +50,7 @@ def create_hall_app(hall: Hall, pairing: Pairing, *, names: tuple[str, ...] = ()
     `app.extensions["live"].feed.start()` to begin the updates, and `app.extensions["live"].close()` at the end.
     """
     app = make_app(pairing, HostInfo(names=names), "tilekeeper-hall")
+    app.jinja_env.filters["line_id"] = make_line_id
     app.jinja_env.globals.update(is_hall=True, table_name=lambda: "Tilekeeper", colours_path=lambda: COLOURS_PATH)
     streams = EventStreams(MAX_STREAMS)
     live = HallView(app.jinja_env, streams, "live", is_director=True)

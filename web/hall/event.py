@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from flask import Blueprint, Response, abort, request
 from flask.typing import ResponseReturnValue
+from msgspec.structs import replace as replace_struct
 
-from device.hall.director import DirectorCommand, OfferPairing, SetTableName, StartClock, is_sound_command
+from device.hall.director import SetTableName, is_sound_command
+from device.hall.receiving.event import Event, Line, PairingsError, decide, fold_name, make_players_key
 from device.hall.receiving.hall_state import HallState
-from device.hall.receiving.pairings import (
-    PairingsError,
-    Result,
-    format_csv,
-    format_pairings,
-    make_pair_key,
-    make_players_key,
-    parse_pairings,
-)
+from device.hall.receiving.pairings import format_csv, format_pairings, format_tsh, import_pairings
 from device.hall.receiving.received_games import ReceivedGames
-from device.hall.receiving.standings import match_games
-from device.player_names import is_player_name, normalize_name
-from device.session.snapshot import Phase
 from device.storage.checksums import compute_checksum
 from device.storage.game_log import read_ledger
 from device.storage.zip_files import generate_zip
@@ -33,7 +25,7 @@ from engine.game import Game
 from engine.gcg import build_record, format_gcg
 from engine.lexicon import load_shipped_lexicon
 from web.hall.feed import MAX_DELAY_S
-from web.hall.view import EventView, HallView, Round, match_rounds
+from web.hall.view import EventView, HallView, find_shown_round
 from web.i18n import texts
 from web.live import send_message, send_stream
 from web.responses import accept, is_document_request, refuse, render_page, send_file
@@ -54,20 +46,14 @@ class Hall(Protocol):
     def fingerprint(self) -> str:
         """The fingerprint of the hall's key, for comparison at the tables."""
 
-    def set_pairings(self, text: str) -> None:
-        """Replace the pairings of the event."""
+    def edit_event(self, edit: Callable[[Event], Event]) -> None:
+        """Change the event, so that the change can be undone."""
 
     def begin_event(self) -> None:
-        """Begin a new event without pairings and results."""
+        """Begin a new event without rounds."""
 
-    def add_result(self, result: Result) -> None:
-        """Add a result of a table without a camera."""
-
-    def remove_result(self, result: Result) -> None:
-        """Remove a result that the director entered."""
-
-    def count_game(self, game: int) -> None:
-        """Count a game that ended before the event began by the clock of its table."""
+    def undo_edit(self) -> None:
+        """Undo the director's last change of the event."""
 
     def forget_table(self, name: str) -> None:
         """Remove a table that is not online, until it connects again."""
@@ -75,8 +61,8 @@ class Hall(Protocol):
     def set_delay(self, seconds: float) -> None:
         """Set the delay, in seconds, with which viewers see the hall."""
 
-    def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
-        """Send each command to the table whose name is given with the command; return how many were sent."""
+    def name_table(self, name: str, title: str) -> bool:
+        """Send a name to a table that is online; return False if it is not."""
 
 
 def create_blueprint(
@@ -99,18 +85,18 @@ def create_blueprint(
     routes.get("")(pages.event)
     routes.get("/live/stream")(pages.stream)
     routes.get("/live/state")(pages.newest)
-    routes.get("/round-<int:number>.csv")(pages.send_csv)
-    routes.get("/round-<int:number>.zip")(pages.send_games)
-    routes.post("/pairings")(pages.set_pairings)
+    for suffix in ("csv", "tsh", "zip"):
+        routes.get(f"/round-<int:number>.{suffix}", endpoint=suffix)(getattr(pages, f"send_{suffix}"))
+    routes.post("/round-<int:number>/pairings")(pages.set_pairings)
+    routes.post("/round-<int:number>/result")(pages.add_result)
+    routes.post("/round-<int:number>/send")(pages.send_pairings)
+    routes.post("/round-<int:number>/start")(pages.start_round)
+    routes.post("/undo")(pages.undo)
     routes.post("/new")(pages.begin_event)
-    routes.post("/result")(pages.add_result)
-    routes.post("/result/remove")(pages.remove_result)
     routes.post("/count")(pages.count_game)
     routes.post("/delay")(pages.set_delay)
     routes.post("/name")(pages.name_table)
     routes.post("/forget")(pages.forget_table)
-    routes.post("/round-<int:number>/send")(pages.send_pairings)
-    routes.post("/start-clocks")(pages.start_clocks)
     return routes
 
 
@@ -144,118 +130,134 @@ class EventPages:
         """Return the page with standings and rounds. The director's page also has the forms."""
         return self._render()
 
-    def _refuse(self, problem: str) -> Response:
+    def _refuse(self, problem: str, number: int = 0) -> Response:
         """Return the page with `problem`, the reason why a form was refused; for a script, return only the reason.
 
         The forms of the page have the refused entries again, for correction.
         """
         if not is_document_request():
             return refuse(problem)
-        page = self._render(problem)
+        page = self._render(problem, number)
         page.status_code = 409
         return page
 
-    def _render(self, problem: str = "") -> Response:
+    def _render(self, problem: str = "", number: int = 0) -> Response:
         event = self._choose_view()
         live_id, state = event.view.newest_id, event.state
-        rounds = match_rounds(state)
-        open_rounds = (number for number, games in rounds.items() if not all(result for _, result in games))
+        rounds = state.rounds
+        current = find_shown_round(state)
+        shown = number or request.args.get("round", current or 1, type=int)
+        pairings = state.event.rounds.get(shown, ())
+        director = find_current_client(self.pairing) if "print" not in request.args else None
         return render_page(
             "hall/event.html",
             live_id=live_id,
             parts=event.render_parts(texts()),
-            rounds=list(rounds),
-            open_round=request.form.get("round", next(open_rounds, 0), int),
-            names=sorted({name for one in state.pairings for name in (one.first, one.second) if name}),
+            rounds=rounds,
+            current=current,
+            shown=shown,
+            lines=rounds.get(shown, ()),
             problem=problem,
             entries=request.form,
-            pairings_text=request.form.get("pairings", format_pairings(state.pairings)),
-            pairings_version=request.form.get("before") or _make_version(state),
-            director=find_current_client(self.pairing),
+            pairings_text=request.form.get("pairings", format_pairings(pairings)),
+            pairings_version=request.form.get("before") or compute_checksum(*pairings),
+            director=director,
             delay_s=request.form.get("seconds", round(self.hall.delay_s)),
             max_delay_s=round(MAX_DELAY_S),
             tables=list(state.tables.values()),
-            entered=[result for result in state.results if not result.game],
-            late=state.late_results[::-1],
-            find_title=state.find_title,
+            state=state,
             fingerprint=self.hall.fingerprint,
-            sent=request.args.get("sent", type=int),
         )
 
     def send_csv(self, number: int) -> Response:
         """Return the results of a round as CSV, with the titles of the tables."""
-        find_title = self.state.find_title
-        games = [(replace(pairing, table=find_title(pairing.table)), one) for pairing, one in self._find_round(number)]
-        return send_file(format_csv(games, texts()("hall.csv_delimiter")), "text/csv", f"round-{number}.csv")
+        lines = self._find_round(number)
+        titles = (self.state.find_title(self.state.find_name(line.pairing.table)) for line in lines)
+        named = [
+            replace(line, pairing=replace_struct(line.pairing, table=title))
+            for line, title in zip(lines, titles, strict=True)
+        ]
+        return send_file(format_csv(named, texts()("hall.csv_delimiter")), "text/csv", f"round-{number}.csv")
 
-    def send_games(self, number: int) -> Response:
-        """Return a ZIP file with the finished games of a round, each as a GCG file.
+    def send_tsh(self, number: int) -> Response:
+        """Return the results of a round as lines for tsh: `number points number points`."""
+        text = format_tsh(self._find_round(number), self.state.event.numbered_players)
+        return send_file(text, "text/plain", f"round-{number}-tsh.txt")
+
+    def send_zip(self, number: int) -> Response:
+        """Return a ZIP file with the games of a round as GCG files, named by round, table and players.
 
         The games are as they were played, even if the director has entered another result. For a game that GCG cannot
         describe, there is a text that says so.
         """
-        state = self.state
-        matched = match_games(state.resolve_pairings(), state.results)
-        games = [game_id for pairing, game_id in matched if pairing.round == number]
-        if not games:
-            abort(404)
         members: list[tuple[str, bytes]] = []
-        for i, game_id in enumerate(games, 1):
-            if game_id:
-                game = read_ledger(event.body for event in self.hall.games.read_events(game_id)).game
-                suffix, text = _export_game(game)
-                members.append((f"round-{number}-{i}{suffix}", text.encode()))
+        for line in self._find_round(number):
+            found = line.game or next(iter(line.games[::-1]), None)
+            if found and found.ended:
+                game = read_ledger(event.body for event in self.hall.games.read_events(found.game)).game
+                suffix, text = export_game(game)
+                words = [f"round-{number}", f"table-{line.pairing.table or 0}", line.pairing.first, line.pairing.second]
+                name = re.sub(r"[^\w.]+", "-", "-".join(words))
+                members.append((f"{name}{suffix}", text.encode()))
         return send_file(generate_zip(members, time.time()), "application/zip", f"round-{number}.zip")
 
-    def set_pairings(self) -> ResponseReturnValue:
-        """Replace the pairings by those in the form, unless they have changed since the page was opened.
+    def set_pairings(self, number: int) -> ResponseReturnValue:
+        """Replace the pairings of a round by those in the form, unless they have changed since the page was opened.
 
         A form that is sent twice is accepted twice.
         """
         text = request.form.get("pairings", "")
-        is_old = request.form.get("before") not in (None, _make_version(self.hall.state))
+
+        def save(event: Event) -> Event:
+            changed = import_pairings(event, text, number)
+            is_old = request.form.get("before") not in (None, compute_checksum(*event.rounds.get(number, ())))
+            if is_old and changed != event:
+                raise _OutdatedFormError
+            return changed
+
         try:
-            if is_old and parse_pairings(text) != self.hall.state.pairings:
-                return self._refuse(texts()("hall.pairings_changed"))
-            self.hall.set_pairings(text)
+            self.hall.edit_event(save)
+        except _OutdatedFormError:
+            return self._refuse(texts()("hall.pairings_changed"), number)
         except PairingsError as error:
-            return self._refuse(texts().translate(error))
-        return accept(EVENT_PATH)
+            return self._refuse(texts().translate(error), number)
+        return _accept(number)
 
     def begin_event(self) -> ResponseReturnValue:
         """Begin a new event."""
         self.hall.begin_event()
         return accept(EVENT_PATH)
 
-    def add_result(self) -> ResponseReturnValue:
-        """Add the result of two players from the form."""
-        players = tuple(map(normalize_name, request.form.getlist("player")))
-        points = request.form.getlist("points")
-        are_two = len(players) == 2 and len(points) == 2 and players[0].casefold() != players[1].casefold()
-        if not are_two or not all(map(is_player_name, players)) or not all(map(_is_number, points)):
-            return self._refuse(texts()("hall.wrong_result"))
-        number = request.form.get("round", 0, int)
-        pair_keys = [make_pair_key(one) for one in self.hall.state.pairings if one.round == number]
-        if number and make_players_key(players) not in pair_keys:
-            return self._refuse(texts()("hall.no_pairing", number=number))
-        totals = tuple(map(int, points))
-        winners = tuple(seat for seat, total in enumerate(totals) if total == max(totals))
-        self.hall.add_result(Result("", players, totals, winners, time.time(), round=number))
+    def undo(self) -> ResponseReturnValue:
+        """Undo the last change of the event."""
+        self.hall.undo_edit()
         return accept(EVENT_PATH)
 
-    def remove_result(self) -> ResponseReturnValue:
-        """Remove a result that was entered by hand; the form identifies it by the time of its entry."""
-        for result in self.hall.state.results:
-            if not result.game and str(result.ended) == request.form.get("ended"):
-                self.hall.remove_result(result)
-        return accept(EVENT_PATH)
+    def add_result(self, number: int) -> ResponseReturnValue:
+        """Enter the result of the pairing of the player in the form; without points, the hall chooses a game again."""
+        first, points = request.form.get("player", ""), request.form.getlist("points")
+        if fold_name(first) not in [fold_name(line.pairing.first) for line in self._find_round(number)]:
+            return self._refuse(texts()("hall.pairings_changed"), number)
+        if not any(points):
+            self.hall.edit_event(lambda event: decide(event, number, first))
+            return _accept(number)
+        if len(points) != 2 or not all(map(_is_number, points)):
+            return self._refuse(texts()("hall.wrong_result"), number)
+        entered = int(points[0]), int(points[1])
+        self.hall.edit_event(lambda event: decide(event, number, first, points=entered))
+        return _accept(number)
 
     def count_game(self) -> ResponseReturnValue:
-        """Count the late game that is chosen in the form."""
-        game = request.form.get("game", 0, int)
-        if any(result.game == game for result in self.hall.state.late_results):
-            self.hall.count_game(game)
-        return accept(EVENT_PATH)
+        """Count the game that is chosen in the form for its players' pairing of a round, as `round-game`."""
+        match = re.fullmatch(r"(\d{1,3})-(\d{1,18})", request.form.get("choice", ""), re.ASCII)
+        number, game = map(int, match.groups()) if match else (0, 0)
+        result = self.state.find_game_result(game)
+        key = make_players_key(result.players) if result else frozenset()
+        for line in self._find_round(number):
+            if line.pairing.key == key:
+                first = line.pairing.first
+                self.hall.edit_event(lambda event: decide(event, number, first, game=game))  # noqa: B023
+        return _accept(number)
 
     def set_delay(self) -> ResponseReturnValue:
         """Set the delay for all viewers except the director."""
@@ -275,7 +277,9 @@ class EventPages:
         taken_names = {name.casefold() for other in others for name in (other.name, other.title)}
         if command.name.casefold() in taken_names:
             return self._refuse(texts()("hall.name_taken"))
-        return self._send([(table, command)])
+        if not self.hall.name_table(table, command.name):
+            return self._refuse(texts()("hall.none_sent"))
+        return accept(EVENT_PATH)
 
     def forget_table(self) -> ResponseReturnValue:
         """Remove a table that does not come back, for example because it has a new name."""
@@ -283,36 +287,45 @@ class EventPages:
         return accept(EVENT_PATH)
 
     def send_pairings(self, number: int) -> ResponseReturnValue:
-        """Send each pairing of a round to its table, as the players of the next game."""
-        pairings = [pairing for pairing, _ in self._find_round(number) if pairing.table and pairing.second]
-        return self._send([(one.table, OfferPairing((one.first, one.second))) for one in pairings])
+        """Send each pairing of a round to its table, as the players of the next game; their games wait for the start.
 
-    def start_clocks(self) -> ResponseReturnValue:
-        """Order all tables to start the clock."""
-        paused = [name for name, table in self.state.tables.items() if table.phase is Phase.PAUSED]
-        if not paused:
-            return self._refuse(texts()("hall.none_paused"))
-        return self._send([(name, StartClock()) for name in paused])
+        A table that is not connected gets its pairing when it connects.
+        """
+        self._find_round(number)
+        self.hall.edit_event(
+            lambda event: replace_struct(
+                event, sent=number, is_started=event.is_started if event.sent == number else False
+            )
+        )
+        return _accept(number)
 
-    def _send(self, commands: Sequence[tuple[str, DirectorCommand]]) -> ResponseReturnValue:
-        sent = self.hall.send_orders(commands)
-        return accept(f"{EVENT_PATH}?sent={sent}") if sent else self._refuse(texts()("hall.none_sent"))
+    def start_round(self, number: int) -> ResponseReturnValue:
+        """Start a round: the games of its pairings that wait begin, and later ones begin at once.
 
-    def _find_round(self, number: int) -> Round:
-        return match_rounds(self.state).get(number) or abort(404)
+        A game that players have paused stays paused.
+        """
+        self._find_round(number)
+        self.hall.edit_event(lambda event: replace_struct(event, sent=number, is_started=True))
+        return _accept(number)
+
+    def _find_round(self, number: int) -> list[Line]:
+        return list(self.state.rounds.get(number, ())) or abort(404)
 
 
-def _export_game(game: Game) -> tuple[str, str]:
+class _OutdatedFormError(Exception):
+    """Error for a form with pairings that were changed since the page was opened."""
+
+
+def _accept(number: int) -> ResponseReturnValue:
+    return accept(f"{EVENT_PATH}?round={number}")
+
+
+def export_game(game: Game) -> tuple[str, str]:
     """Return the suffix and the text of a file with a game; the text says if GCG cannot describe the game."""
     try:
         return ".gcg", format_gcg(build_record(game, lexicon=load_shipped_lexicon(game.tiles.name)))
     except RulesError as error:
         return ".txt", f"{' - '.join(game.players)}: {texts().translate(error)}\n"
-
-
-def _make_version(state: HallState) -> str:
-    """Return a text that identifies the pairings of an event."""
-    return compute_checksum(*state.pairings)
 
 
 def _is_number(text: str) -> bool:

@@ -10,20 +10,26 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 from flask import Response
 from jinja2 import Environment
 
 from device.catalogue import get_text
+from device.hall.receiving.event import (
+    Line,
+    PairingState,
+    Result,
+    compute_standings,
+    find_current_round,
+    find_uncounted,
+)
 from device.hall.receiving.hall_state import HallState, HallTable
-from device.hall.receiving.pairings import Pairing, Result
-from device.hall.receiving.standings import compute_standings, find_uncounted, match_results
 from device.session.messages import Notice
 from device.session.snapshot import Listener, TableSnapshot
 from device.session.threads import Listeners
+from device.storage.checksums import compute_checksum
 from web.i18n import Texts
 from web.live import LiveUpdates, add_server_time
 from web.streams import EventStreams, open_stream
@@ -140,7 +146,8 @@ class HallView:
             changed = ((i, table) for i, table in enumerate(state.tables.values()) if table.revision > known)
             parts |= {f"table-{i}": self._render_card(table, t) for i, table in changed}
         if known < state.results_revision or known < 0:
-            parts["results"] = self.render("results", t, results=state.results[: -MAX_RESULTS - 1 : -1])
+            parts["results"] = self.render("results", t, lines=list_decided(state), results=list_newest(state))
+            parts["board"] = self.render("board", t, **choose_board(state))
         if self.is_director:
             parts["problems"] = self.render("problems", t)
         return parts
@@ -193,11 +200,45 @@ class HallView:
         )
 
 
-MAX_ORDERS_SHOWN = 100
-"""Largest number of orders to tables that the director's page lists; older orders are not shown."""
 MAX_UNCOUNTED_SHOWN = 20
 """Largest number of results without a pairing that the director's page lists; older results are not shown."""
-Round = Sequence[tuple[Pairing, Result | None]]
+
+
+def find_shown_round(state: HallState) -> int:
+    """Return the round that the pages show first: the one that is played, 0 without rounds."""
+    return find_current_round(state.event, state.rounds)
+
+
+def list_decided(state: HallState) -> list[Line]:
+    """Return the pairings whose points count, of the newest round that has some."""
+    decided = [[line for line in lines if line.counts] for lines in state.rounds.values()]
+    return next(filter(None, decided[::-1]), [])
+
+
+def list_newest(state: HallState) -> list[Result]:
+    """Return the newest results if there are no rounds."""
+    newest = [one for one in state.results if state.event.includes(one) and not one.needs_letters]
+    return [] if state.event.rounds else newest[: -MAX_RESULTS - 1 : -1]
+
+
+def choose_board(state: HallState) -> dict[str, object]:
+    """Return what the foyer shows beside or instead of the tables: the pairings before a round, the standings after it.
+
+    `is_full` is True while no game of the round is played, so that there is nothing else to see.
+    """
+    number = find_shown_round(state)
+    lines = state.rounds.get(number, ())
+    is_over = bool(lines) and not any(line.is_open for line in lines)
+    is_new = bool(lines) and all(line.state in (PairingState.OPEN, PairingState.BYE) for line in lines)
+    names = [(line.pairing.first, line.pairing.second, line.pairing.table) for line in lines]
+    names += [(second, first, table) for first, second, table in names if second]
+    standings = compute_standings(state.event, state.all_results) if is_over else []
+    return {
+        "number": number,
+        "lines": lines if is_new else (),
+        "names": sorted(names, key=lambda one: one[0].casefold()) if is_new else (),
+        "standings": standings,
+    }
 
 
 @dataclass(frozen=True)
@@ -213,20 +254,17 @@ class EventView:
 
     def render_parts(self, t: Texts, _since: str = "") -> dict[str, str]:
         """Return the HTML of each part of the page, by element id. Running games have their current totals."""
-        state = self.state
-        rounds = match_rounds(state)
-        running = find_running_games(state, rounds.values())
-        standings = compute_standings(state.resolve_pairings(), state.results)
+        state, results = self.state, self.state.all_results
         parts = {"status": self.view.render("status", t)}
-        parts["standings"] = self.view.render("standings", t, standings=standings)
-        for number, lines in rounds.items():
-            games = [(pairing, result, running.get(pairing)) for pairing, result in lines]
-            parts[f"round-{number}"] = self.view.render("round", t, games=games)
+        parts["standings"] = self.view.render("standings", t, standings=compute_standings(state.event, results))
+        for number, lines in state.rounds.items():
+            parts[f"round-{number}"] = self.view.render("round", t, lines=lines)
+            for line in lines if self.view.is_director else ():
+                parts[make_line_id(line)] = self.view.render("line", t, line=line)
         if self.view.is_director:
-            uncounted = find_uncounted(state.resolve_pairings(), state.results)[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
-            late = state.late_results[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
-            parts["uncounted"] = self.view.render("uncounted", t, results=uncounted, late=late)
-            parts["orders"] = self.view.render("orders", t, orders=state.orders[: -MAX_ORDERS_SHOWN - 1 : -1])
+            uncounted = find_uncounted(state.event, results)[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
+            parts["uncounted"] = self.view.render("uncounted", t, results=uncounted)
+            parts["calls"] = self.view.render("calls", t)
         return parts
 
     def build_message(self, t: Texts, since: str) -> str:
@@ -238,21 +276,6 @@ class EventView:
         return self.view.open_stream(since, t, "event", self.render_parts)
 
 
-def match_rounds(state: HallState) -> dict[int, Round]:
-    """Return, for each round in ascending order, its pairings, with the names of their tables, and their results."""
-    matched = match_results(state.resolve_pairings(), state.results)
-    return {number: list(lines) for number, lines in groupby(matched, key=lambda line: line[0].round)}
-
-
-def find_running_games(state: HallState, rounds: Iterable[Round]) -> dict[Pairing, Result]:
-    """Return the running game of each pairing without a result, as a result with the current totals.
-
-    A game belongs to one pairing, even if its players meet several times: to the one that would get its result.
-    """
-    open_pairings = [pairing for lines in rounds for pairing, result in lines if result is None]
-    running = [
-        Result(table.name, tuple(player.name for player in players), tuple(player.total for player in players), (), 0.0)
-        for table in state.tables.values()
-        if table.is_playing and (players := table.players)
-    ]
-    return {pairing: result for pairing, result in match_results(open_pairings, running) if result}
+def make_line_id(line: Line) -> str:
+    """Return the id of the HTML element of a pairing, which is the same as long as the players are."""
+    return f"line-{line.round}-{compute_checksum(*sorted(line.pairing.key))[:12]}"

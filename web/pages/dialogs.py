@@ -57,7 +57,7 @@ def create_blueprint(
     routes = Blueprint("dialogs", __name__, url_prefix="/dialogs")
     require_pairing(routes, pairing)
     dialogs = Dialogs(session, find_own, find_new_game)
-    for name in ("exchange", "end-game", "decide-challenge"):
+    for name in ("exchange", "end-game", "decide-challenge", "begin-alone"):
         routes.get(f"/{name}", endpoint=name)(partial(dialogs.show, name))
     routes.get("/more")(dialogs.more)
     routes.get("/square")(dialogs.square)
@@ -257,6 +257,7 @@ class Dialogs:
             levels=rules.finish_line if started is not None and len(rules.finish_line) > 1 else (),
             changed={} if started is None else list_changed_choices(rules, chosen),
             first=_find_next_first_player(state) if started is None else None if started.draw else started.first,
+            racks_wanted=state.racks_wanted if state.phase is Phase.ENDED else (),
         )
 
 

@@ -1,13 +1,14 @@
-// The page of an event is loaded again when its rounds have changed, unless it has forms that a user may be filling in.
+// The page of an event is loaded again when its pairings have changed, unless the director is filling in a form.
 "use strict";
 
-function listRounds(names) {
-  const rounds = names.filter((name) => name.startsWith("round-"));
-  return rounds.sort().join();
+function list(names, prefix) {
+  return names.filter((name) => name.startsWith(prefix)).sort().join();
 }
 
 document.addEventListener("news", ({ detail }) => {
-  if (document.querySelector("main form")) return;
+  const fields = [...document.querySelectorAll("main :is(input, textarea)")];
+  if (fields.some((field) => field.value !== field.defaultValue)) return;
   const shown = [...document.querySelectorAll("main [id]")].map((part) => part.id);
-  if (listRounds(shown) !== listRounds(Object.keys(detail.parts))) location.reload();
+  const { prefix } = document.querySelector("main").dataset;
+  if (list(shown, prefix) !== list(Object.keys(detail.parts), prefix)) location.reload();
 });

@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 
 import msgspec
@@ -20,18 +20,16 @@ from device.hall.director import (
     KEY_TOPIC,
     BadOrderError,
     DirectorCommand,
-    OfferPairing,
     SetTableName,
-    StartClock,
     decode_key,
     make_repeated_error,
     read_order_number,
     verify_order,
 )
-from device.hall.messages import MAX_REASON_CHARS, OrderAnswer
+from device.hall.messages import MAX_REASON_CHARS, OfferPairing, OrderAnswer
 from device.session.commands.base import TableCommand
-from device.session.commands.games import EndPause
-from device.session.snapshot import TableSnapshot
+from device.session.commands.games import StartClock
+from device.session.snapshot import Phase, TableSnapshot
 from device.storage.store import TABLE_NOTES, GameStore
 from engine.messages import key_of
 
@@ -50,13 +48,13 @@ class Direction(msgspec.Struct, frozen=True):
     """The stored data of a directed table: the accepted key of a hall, and what its director has sent.
 
     `key` is empty if no hall is accepted. `numbers` maps each key that was ever accepted (hexadecimal) to the number of
-    the last order from its hall. `name` is the name of the table, and `pairing` are the players of the next game.
+    the last order from its hall. `name` is the name of the table, and `offer` has the players of the next game.
     """
 
     key: bytes = b""
     numbers: Mapping[str, int] = {}
     name: str = ""
-    pairing: tuple[str, ...] = ()
+    offer: OfferPairing | None = None
 
 
 class DirectedTable:
@@ -101,9 +99,24 @@ class DirectedTable:
         return self._direction.name
 
     @property
+    def offer(self) -> OfferPairing | None:
+        """The pairing that the director has sent for the next game."""
+        return self._direction.offer
+
+    @property
     def pairing(self) -> tuple[str, ...]:
         """The players that the director has sent for the next game."""
-        return self._direction.pairing
+        return self.offer.players if self.offer else ()
+
+    def must_wait(self, players: Sequence[str]) -> bool:
+        """Return True if a game of these players waits until the director starts the round."""
+        offer = self.offer
+        return offer is not None and not offer.started and set(offer.players) == set(players)
+
+    def is_waiting(self, state: TableSnapshot) -> bool:
+        """Return True if the game of the table waits for the director."""
+        is_unbegun = state.phase is Phase.PAUSED and not state.turns
+        return is_unbegun and self.must_wait([player.name for player in state.players])
 
     def receive(self, topic: str, payload: bytes, is_retained: bool, store_id: str) -> None:
         """Carry out an order, or store the key that a hall offers. `store_id` is the id of this table's store.
@@ -135,7 +148,8 @@ class DirectedTable:
             if not key or key != self.offered_key:
                 return False
             self._save(Direction(key, self._direction.numbers))
-            return True
+        self.on_answer()
+        return True
 
     def withdraw(self) -> None:
         """Stop any hall from directing the table. The last order numbers are kept, so that old orders stay refused.
@@ -152,11 +166,9 @@ class DirectedTable:
             order = verify_order(payload, before.key, self._table, store_id, before.numbers.get(key, 0))
             numbers = {**before.numbers, key: order.number}
             self._save(_apply(msgspec.structs.replace(before, numbers=numbers), order.command))
-        if isinstance(order.command, StartClock):
-            future = self._submit(EndPause())
-            future.add_done_callback(lambda done: self._queue_answer(order.number, done.exception()))
-        else:
-            self._queue_answer(order.number, None)
+        if isinstance(order.command, OfferPairing) and order.command.started:
+            self._submit(StartClock(order.command.players))  # refused unless such a game waits
+        self._queue_answer(order.number, None)
 
     def _queue_answer(self, number: int, error: BaseException | None) -> None:
         """Queue the answer to the order `number`.
@@ -200,7 +212,5 @@ def _apply(direction: Direction, command: DirectorCommand) -> Direction:
     match command:
         case SetTableName(name=name):
             return msgspec.structs.replace(direction, name=name)
-        case OfferPairing(players=players):
-            return msgspec.structs.replace(direction, pairing=players)
-        case StartClock():
-            return direction
+        case OfferPairing():
+            return msgspec.structs.replace(direction, offer=command)

@@ -5,13 +5,20 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from device.catalogue import get_text
 from device.hall.broker_task import BrokerTask
 from device.hall.director import KEY_TOPIC, MAX_PACKET_BYTES, make_director_topic
-from device.hall.messages import Publication, TableEvent, make_answer_message, make_state_message, make_status_message
+from device.hall.messages import (
+    OfferPairing,
+    Publication,
+    TableEvent,
+    make_answer_message,
+    make_state_message,
+    make_status_message,
+)
 from device.hall.publishing.directed_table import DirectedTable
 from device.hall.publishing.event_queue import EventQueue
 from device.hall.publishing.former_table import read_known_table, remove_former_table, save_known_table
@@ -36,21 +43,26 @@ def open_hall(
 ) -> HallPublisher:
     """Return a context manager that publishes the games and carries out the orders of an accepted hall."""
     directed = DirectedTable(settings.table, store, session.submit, report)
+    session.director = directed
     return HallPublisher(session, store, settings, report, directed)
 
 
 @dataclass(frozen=True, slots=True)
 class _PublishedState:
-    """Contents of the message with the state of a table; `name` is the name that the director has given."""
+    """Contents of the message with the state of a table; `name` and `offer` are from the director.
+
+    The message is sent again after a hall was accepted, so that it sends what the table has refused before.
+    """
 
     snapshot: TableSnapshot
     calls_director: bool
     name: str
+    offer: OfferPairing | None
+    accepted_key: bytes
 
     def is_same(self, other: _PublishedState) -> bool:
         """Return True if both states give the same message; snapshots are compared by identity, which is fast."""
-        is_same_call = (self.calls_director, self.name) == (other.calls_director, other.name)
-        return self.snapshot is other.snapshot and is_same_call
+        return self.snapshot is other.snapshot and replace(self, snapshot=other.snapshot) == other
 
 
 class HallPublisher(BrokerTask):
@@ -138,8 +150,9 @@ class HallPublisher(BrokerTask):
         )
 
     def _read_state(self) -> _PublishedState:
-        name = self.directed.name if self.directed else ""
-        return _PublishedState(self._session.state, self.calls_director, name)
+        one = self.directed
+        values = (one.name, one.offer, one.accepted_key) if one else ("", None, b"")
+        return _PublishedState(self._session.state, self.calls_director, *values)
 
     def _make_state_message(self, state: _PublishedState, store: str) -> Publication:
         return make_state_message(
@@ -150,6 +163,7 @@ class HallPublisher(BrokerTask):
             calls_director=state.calls_director,
             name=state.name,
             store=store,
+            offer=state.offer,
         )
 
     def _use_broker(self) -> None:

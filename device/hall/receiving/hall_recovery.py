@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from device.catalogue import get_text
+from device.hall.receiving.event import Result
 from device.hall.receiving.hall_schema import HallTotal, read_game
-from device.hall.receiving.pairings import Result
 from device.hall.receiving.received_games import ReceivedGames
 from device.storage.checksums import compute_checksum
 from device.storage.errors import StoreDamagedError, to_store_error
@@ -64,11 +64,9 @@ def _copy_intact(db: sqlite3.Connection, target: ReceivedGames) -> HallTotal:
         if _copy_game(db, target, game, seal):
             games.add(game)
     results = 0
-    for *row, checksum in _read_from_both_ends(db, "SELECT id, game, body, checksum FROM result ORDER BY id"):
+    for *row, checksum in _read_from_both_ends(db, "SELECT game, body, checksum FROM result ORDER BY game"):
         if checksum == compute_checksum(*row):
-            result = msgspec.json.decode(row[2], type=Result)
-            number = row[1] if row[1] in games else 0  # the next game will have the id of a lost one
-            target.save_result(number, msgspec.structs.replace(result, game=number))
+            target.save_result(row[0], msgspec.json.decode(row[1], type=Result))
             results += 1
     for *row, checksum in read_rows(db, "SELECT name, text, checksum FROM note"):
         if checksum == compute_checksum(*row):

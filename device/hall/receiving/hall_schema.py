@@ -72,7 +72,7 @@ def find_damages(db: sqlite3.Connection) -> Iterator[str]:
     for game, seal in db.execute("SELECT id, seal FROM game").fetchall():
         if seal != compute_checksum(*read_game(db, game)):
             yield f"game {game}"
-    for *values, checksum in db.execute("SELECT id, game, body, checksum FROM result"):
+    for *values, checksum in db.execute("SELECT game, body, checksum FROM result"):
         if checksum != compute_checksum(*values):
             yield f"result {values[0]}"
     for *values, checksum in db.execute("SELECT name, text, checksum FROM note"):
@@ -82,7 +82,7 @@ def find_damages(db: sqlite3.Connection) -> Iterator[str]:
 
 HALL_SCHEMA = Schema(
     0x546B4800,  # "TkH"
-    3,
+    4,
     """
 CREATE TABLE game (
     id        INTEGER PRIMARY KEY,
@@ -101,8 +101,7 @@ CREATE TABLE event (
     PRIMARY KEY (game, number)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE result (
-    id       INTEGER PRIMARY KEY,
-    game     INTEGER UNIQUE,    -- NULL: entered by the director
+    game     INTEGER PRIMARY KEY,   -- its game may have been lost by damage
     body     TEXT NOT NULL,
     checksum TEXT NOT NULL DEFAULT ''
 ) STRICT;
@@ -114,5 +113,5 @@ CREATE TABLE total (
 ) STRICT;
 """,
     ("game", "event", "result", "note", "total"),
-    ((0x546B4801, 1), (0x546B4802, 2)),
+    ((0x546B4801, 1), (0x546B4802, 2), (0x546B4800, 3)),
 )

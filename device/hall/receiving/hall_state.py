@@ -11,8 +11,17 @@ from types import MappingProxyType
 
 from device.catalogue import get_text
 from device.hall.director import DirectorCommand
-from device.hall.messages import TableState
-from device.hall.receiving.pairings import Pairing, Result
+from device.hall.messages import OfferPairing, TableState
+from device.hall.receiving.event import (
+    NO_EVENT,
+    Event,
+    Line,
+    PairingState,
+    Result,
+    Rounds,
+    make_players_key,
+    make_rounds,
+)
 from device.hall.receiving.received_games import ReceivedGame
 from device.session.clock import ClockView
 from device.session.snapshot import Phase, PlayerView, TableSnapshot
@@ -135,6 +144,18 @@ class HallTable:
         return played.snapshot.players if played else self._make_short_snapshot(0.0).players
 
     @property
+    def is_waiting(self) -> bool:
+        """True if a game without a turn is paused: it waits for the director."""
+        played = self._shown_game
+        return self.phase is Phase.PAUSED and played is not None and not played.snapshot.turns
+
+    @property
+    def shown_game_id(self) -> int:
+        """The id in the hall of the game that the table shows, 0 if it shows none."""
+        played = self._shown_game
+        return played.received.id if played else 0
+
+    @property
     def _shown_game(self) -> PlayedGame | None:
         """The newest game, if its events can be read and if the table still shows it; otherwise None."""
         state, played = self.state, self.played
@@ -194,47 +215,33 @@ def _read_phase(state: TableState) -> Phase:
 
 
 class OrderStatus(StrEnum):
-    """Status of a director's order: sent to the table, accepted by the table, refused by the table, or not sent.
-
-    `AWAY`: not sent, because the table is offline. `NO_GAME`: not sent, because the table has published neither the id
-    of its store nor a game.
-    """
+    """Status of a director's order: sent to the table, accepted by the table, or refused by it."""
 
     SENT = "sent"
     ACCEPTED = "accepted"
     REFUSED = "refused"
-    AWAY = "away"
-    NO_GAME = "no_game"
 
 
 @dataclass(frozen=True, slots=True)
 class SentOrder:
-    """An order of the director to a table, with its status and the reason for a refusal.
-
-    `number` is the number of the order, or 0 if the order was not sent.
-    """
+    """An order of the director to a table, with its number, its status and the reason for a refusal."""
 
     table: str
     command: DirectorCommand
     number: int
-    status: OrderStatus
+    status: OrderStatus = OrderStatus.SENT
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class HallState:
-    """State of the hall: all tables by name, in the order of their names, and the results, the oldest first.
+    """State of the hall: all tables by name, in the order of their names, and the results of games, by their end.
 
-    - `pairings`: the pairings of the event.
+    - `event`: the rounds of the event. `undo`: the event before each of the director's last changes, the newest last.
     - `names_revision`: revision of the hall at the last change of a table's name.
-    - `results_revision`: revision of the hall at the last change of results or pairings.
+    - `results_revision`: revision of the hall at the last change of results or event.
     - `problems`: texts about refused messages, the newest last.
-    - `orders`: the orders of the director, the newest last.
-    - `earlier`: ids of the games that ended before this event began.
-    - `games_since`: the time at which this event began, in seconds since 1970.
-    - `late_results`: results of games that arrived in this event, but ended before it according to the table's clock.
-      They do not count, unless the director counts them.
-    - `counted`: ids of the games that count whatever the clock of their table says.
+    - `orders`: the director's last order to each table.
     - `forgotten`: names of tables that are not shown until they connect again.
     - `is_connected`: True while the hall is connected to the broker.
     """
@@ -244,38 +251,78 @@ class HallState:
     names_revision: int = 0
     results: tuple[Result, ...] = ()
     results_revision: int = 0
-    pairings: tuple[Pairing, ...] = ()
+    event: Event = NO_EVENT
+    undo: tuple[Event, ...] = ()
     problems: tuple[str, ...] = ()
-    orders: tuple[SentOrder, ...] = ()
-    earlier: frozenset[int] = frozenset()
-    games_since: float = 0.0
-    late_results: tuple[Result, ...] = ()
-    counted: frozenset[int] = frozenset()
+    orders: Mapping[str, SentOrder] = field(default_factory=lambda: MappingProxyType({}))
     forgotten: frozenset[str] = frozenset()
     is_connected: bool = False
+
+    @property
+    def all_results(self) -> list[Result]:
+        """The results of ended games, and the current totals of games in progress."""
+        running = [
+            Result(table.name, tuple(one.name for one in players), tuple(one.total for one in players), (), 0.0, played)
+            for table in self.tables.values()
+            if table.is_playing and (players := table.players) and (played := table.shown_game_id)
+        ]
+        return [*self.results, *running]
+
+    @property
+    def rounds(self) -> Rounds:
+        """The rounds of the event with the state of each pairing."""
+        return make_rounds(self.event, self.all_results)
 
     def find_title(self, name: str) -> str:
         """Return the title of a table; for an unknown table, return `name`."""
         table = self.tables.get(name)
         return table.title if table else name
 
-    def resolve_pairings(self) -> tuple[Pairing, ...]:
-        """Return the pairings with the names of their tables, as the results have them.
+    def find_name(self, text: str) -> str:
+        """Return the name of the table that a text of the director means; without such a table, return the text.
 
-        The director may have written the title of a table instead, and case does not matter.
+        The text may be the name or the title of a table, in any case, or only the number in one of these.
         """
-        tables = list(self.tables.values())[::-1]  # of several tables, the first one has the text
-        names = {table.title.casefold(): table.name for table in tables}
-        names |= {table.name.casefold(): table.name for table in tables}
-        return tuple(replace(one, table=names.get(one.table.casefold(), one.table)) for one in self.pairings)
+        wanted, number = text.casefold(), "".join(filter(str.isdecimal, text)).lstrip("0")
+        names = [(table.name, key.casefold()) for table in self.tables.values() for key in (table.name, table.title)]
+        same = [name for name, key in names if key == wanted]
+        alike = {name for name, key in names if number and re.findall(r"[1-9]\d*", key) == [number]}
+        return same[0] if same else next(iter(alike)) if len(alike) == 1 else text
+
+    def find_offer(self, name: str) -> OfferPairing | None:
+        """Return what a table should know: the pairing that it has in the round that was sent, or None."""
+        event = self.event
+        found = [one for one in event.rounds.get(event.sent, ()) if one.second and self.find_name(one.table) == name]
+        return OfferPairing((found[0].first, found[0].second), event.sent, event.is_started) if found else None
 
     def find_game_result(self, game: int) -> Result | None:
-        """Return the result of a game, even if it is late, or None."""
-        return next((one for one in (*self.results, *self.late_results) if one.game == game), None)
+        """Return the result of a game, or None."""
+        return next((one for one in self.results if one.game == game), None)
 
-    def is_late(self, result: Result) -> bool:
-        """Return True if the game of a result ended before this event began, and does not count nevertheless."""
-        return result.ended <= self.games_since and result.game not in self.counted
+    def describe_table(self, line: Line) -> str:
+        """Return what the director must know of the table of a pairing without a result.
+
+        It is `away`, `other` (it plays another game), `waits` (the game waits for the start of the round), `refused`,
+        `unsent` (the table does not have the pairing yet), `ready`, or empty for a pairing at no known table.
+        """
+        table = self.tables.get(self.find_name(line.pairing.table))
+        if table is None or (line.state is not PairingState.OPEN and line.state is not PairingState.PLAYING):
+            return ""
+        order = self.orders.get(table.name)
+        is_other = table.is_playing and make_players_key(one.name for one in table.players) != line.pairing.key
+        offer = self.find_offer(table.name) if line.round == self.event.sent else None
+        if table.is_online is False:
+            return "away"
+        if is_other and line.state is PairingState.OPEN:
+            return "other"
+        if line.state is PairingState.PLAYING:
+            return "waits" if table.is_waiting else ""
+        if offer is None:
+            return ""
+        if table.state and table.state.offer == offer:
+            return "ready"
+        is_refused = order and order.command == offer and order.status is OrderStatus.REFUSED
+        return "refused" if is_refused else "unsent"
 
     def find_table(self, name: str) -> HallTable:
         """Return the table with this name, or a new one. Raises `TooManyTablesError`."""

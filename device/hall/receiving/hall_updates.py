@@ -14,6 +14,7 @@ import msgspec
 
 from device.hall.director import ORDER_REASONS
 from device.hall.messages import MAX_REASON_CHARS, OrderAnswer, TableState
+from device.hall.receiving.event import MAX_UNDO, Event, Result, assign_games, make_result, undo_change
 from device.hall.receiving.hall_state import (
     HallState,
     HallTable,
@@ -23,15 +24,12 @@ from device.hall.receiving.hall_state import (
     replay_game,
     sort_key,
 )
-from device.hall.receiving.pairings import Pairing, Result, make_result
 from device.hall.receiving.received_games import ReceivedGame
 from device.storage.stored_game import StoredEvent
 from engine.messages import Message
 
 MAX_PROBLEMS = 50
 """Largest number of refused messages that are kept for the pages."""
-MAX_ORDERS = 1000
-"""Largest number of the director's orders that are kept for the pages."""
 
 
 def apply_status(hall: HallState, name: str, *, is_online: bool) -> HallState:
@@ -67,9 +65,10 @@ def apply_problem(hall: HallState, text: str) -> HallState:
     return replace(hall, revision=hall.revision + 1, problems=(*hall.problems[1 - MAX_PROBLEMS :], text))
 
 
-def apply_orders(hall: HallState, orders: Sequence[SentOrder]) -> HallState:
-    """Return the hall with further orders of the director."""
-    return replace(hall, revision=hall.revision + 1, orders=(*hall.orders, *orders)[-MAX_ORDERS:])
+def apply_orders(hall: HallState, orders: Iterable[SentOrder]) -> HallState:
+    """Return the hall with further orders of the director; the last one to each table is kept."""
+    sent = MappingProxyType({**hall.orders, **{order.table: order for order in orders}})
+    return replace(hall, revision=hall.revision + 1, results_revision=hall.revision + 1, orders=sent)
 
 
 def apply_answer(hall: HallState, answer: OrderAnswer) -> HallState:
@@ -78,12 +77,10 @@ def apply_answer(hall: HallState, answer: OrderAnswer) -> HallState:
     text = answer.reason[:MAX_REASON_CHARS]
     reason = Message(text, answer.key, text) if answer.key in ORDER_REASONS else text
 
-    def answer_order(order: SentOrder) -> SentOrder:
-        is_meant = (order.table, order.number, order.status) == (answer.table, answer.number, OrderStatus.SENT)
-        return replace(order, status=status, reason=reason) if is_meant else order
-
-    orders = tuple(map(answer_order, hall.orders))
-    return hall if orders == hall.orders else replace(hall, revision=hall.revision + 1, orders=orders)
+    order = hall.orders.get(answer.table)
+    if order is None or (order.number, order.status) != (answer.number, OrderStatus.SENT):
+        return hall
+    return apply_orders(hall, [replace(order, status=status, reason=reason)])
 
 
 def apply_results(hall: HallState, results: Iterable[Result]) -> HallState:
@@ -92,42 +89,33 @@ def apply_results(hall: HallState, results: Iterable[Result]) -> HallState:
     return replace(hall, revision=revision, results=ordered, results_revision=revision)
 
 
-def apply_pairings(hall: HallState, pairings: tuple[Pairing, ...]) -> HallState:
-    """Return the hall with `pairings` as its pairings."""
+def apply_event(hall: HallState, event: Event) -> HallState:
+    """Return the hall after a change of its event by the director, which can be undone."""
+    is_content = (event.rounds, event.begun) != (hall.event.rounds, hall.event.begun)
+    undo = (*hall.undo, hall.event)[-MAX_UNDO:] if is_content else hall.undo
     revision = hall.revision + 1
-    return replace(hall, revision=revision, pairings=pairings, results_revision=revision)
+    return apply_assignment(replace(hall, revision=revision, results_revision=revision, event=event, undo=undo))
 
 
-def apply_new_event(hall: HallState, now: float) -> HallState:
-    """Return the hall for a new event that begins at the time `now`, in seconds since 1970: no pairings, no results.
-
-    Games that have already ended do not count in the new event. Games that are in progress count, even if the clock of
-    their table is slow.
-    """
-    earlier = hall.earlier.union(result.game for result in (*hall.results, *hall.late_results) if result.game)
-    # A game that a table has sent again under a new name has ended, too, but has no result of its own.
-    played = [table.played for table in hall.tables.values() if table.played is not None]
-    earlier = earlier.union(one.received.id for one in played if one.game is not None and one.game.is_over)
-    present = [table.played for table in hall.tables.values() if table.played and table.is_online is not False]
-    running = frozenset(one.received.id for one in present if one.received.id not in earlier)
-    hall = replace(hall, earlier=earlier, games_since=now, late_results=(), counted=running)
-    return apply_results(apply_pairings(hall, ()), ())
+def apply_undo(hall: HallState) -> HallState:
+    """Return the hall before the director's last change, with the games that have come since."""
+    if not hall.undo:
+        return hall
+    *undo, before = hall.undo
+    return replace(apply_event(hall, undo_change(hall.event, before)), undo=tuple(undo))
 
 
-def apply_counted_game(hall: HallState, game: int) -> HallState:
-    """Return the hall in which a game counts, even if it ended before the event began by the clock of its table."""
-    hall = replace(hall, counted=hall.counted | {game})
-    return replace_game_result(hall, game, hall.find_game_result(game))
+def apply_assignment(hall: HallState) -> HallState:
+    """Return the hall after each of its games that has no round got one."""
+    event = assign_games(hall.event, hall.all_results, hall.find_name)
+    revision = hall.revision + 1
+    return hall if event == hall.event else replace(hall, revision=revision, results_revision=revision, event=event)
 
 
 def replace_game_result(hall: HallState, game: int, result: Result | None) -> HallState:
     """Return the hall with `result` as the result of a game, or without one if it is None."""
-    results = [one for one in hall.results if one.game != game]
-    late = [one for one in hall.late_results if one.game != game]
-    if result:
-        (late if hall.is_late(result) else results).append(result)
-    late.sort(key=lambda one: one.ended)
-    return apply_results(replace(hall, late_results=tuple(late)), results)
+    others = [one for one in hall.results if one.game != game]
+    return apply_results(hall, [*others, result] if result else others)
 
 
 def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:
@@ -138,13 +126,12 @@ def apply_game(hall: HallState, received: ReceivedGame, events: Sequence[StoredE
     """
     hall = _remove_from_earlier_name(hall, received)
     table, played = hall.find_table(received.table), replay_game(received, events)
-    game = None if received.id in hall.earlier else played.game
-    result = make_result(received.table, received.id, game, events[-1].time) if game else None
+    result = make_result(received.table, received.id, played.game, events[-1].time) if played.game else None
     before = hall.find_game_result(received.id)
     if result and before:
         result = msgspec.structs.replace(result, table=before.table)
-    elif result and any(_is_same_game(result, one) for one in (*hall.results, *hall.late_results)):
-        result = None  # an earlier version of the hall has stored the game twice, because the table has a new name
+    elif result and any(_is_same_game(result, one) for one in hall.results):
+        result = None  # the events of the game were lost by damage of the file, and the table has sent them again
     if result != before:
         hall = replace_game_result(hall, received.id, result)
     return _replace_table(hall, replace(table, played=played)) if _is_newest(table, received) else hall
@@ -160,9 +147,8 @@ def _remove_from_earlier_name(hall: HallState, received: ReceivedGame) -> HallSt
 
 
 def _is_same_game(result: Result, other: Result) -> bool:
-    """Return True if the results of two tables are those of one game: the time of its end is equal, too."""
-    is_equal = (result.players, result.totals, result.ended) == (other.players, other.totals, other.ended)
-    return is_equal and result.table != other.table
+    """Return True if two results are those of one game: the time of its end is equal, too."""
+    return (result.players, result.totals, result.ended) == (other.players, other.totals, other.ended)
 
 
 def _is_newest(table: HallTable, received: ReceivedGame) -> bool:

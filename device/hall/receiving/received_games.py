@@ -18,6 +18,7 @@ from typing import Any
 import msgspec
 
 from device.catalogue import get_text
+from device.hall.receiving.event import Result
 from device.hall.receiving.hall_schema import (
     HALL_SCHEMA,
     EventRow,
@@ -26,7 +27,6 @@ from device.hall.receiving.hall_schema import (
     seal_game,
     write_total,
 )
-from device.hall.receiving.pairings import Result
 from device.storage.checksums import compute_checksum
 from device.storage.database import Database
 from device.storage.errors import StoreDamagedError, to_store_error
@@ -54,6 +54,11 @@ _FIND_OTHER_PLACE = """
 SELECT game.id, place FROM game JOIN event ON event.game = game.id AND event.number = 0
     WHERE store = ? AND started = ? AND body = ?
 """
+_ADD_GAME = """
+INSERT INTO game (id, place, store, number, started)
+    SELECT 1 + max(coalesce((SELECT max(id) FROM game), 0), coalesce((SELECT max(game) FROM result), 0)), ?, ?, ?, ?
+    RETURNING id
+"""  # a result may be left of a lost game
 
 _EVENT_BYTES = f"coalesce(sum(length(CAST(event.body AS BLOB)) + {_EVENT_OVERHEAD_BYTES}), 0)"
 _SUM_GAMES = f"""
@@ -173,23 +178,12 @@ class ReceivedGames:
         return [StoredEvent(number, time, json.loads(body)) for number, time, body in rows]
 
     def save_result(self, game: int, result: Result | None) -> None:
-        """Save the result of a game, or delete it if `result` is None.
-
-        If `game` is 0, add a result that the director has entered.
-        """
+        """Save the result of a game, or delete it if `result` is None."""
         with self._transaction() as db:
             db.execute("DELETE FROM result WHERE game = ?", (game,))
             if result:
                 body = msgspec.json.encode(result).decode()
-                sql = "INSERT INTO result (game, body) VALUES (nullif(?, 0), ?) RETURNING id, game, body"
-                row = db.execute(sql, (game, body)).fetchone()
-                db.execute("UPDATE result SET checksum = ? WHERE id = ?", (compute_checksum(*row), row[0]))
-
-    def delete_result(self, result: Result) -> None:
-        """Delete a result that the director entered."""
-        with self._transaction() as db:
-            body = msgspec.json.encode(result).decode()
-            db.execute("DELETE FROM result WHERE game IS NULL AND body = ?", (body,))
+                db.execute("INSERT INTO result VALUES (?, ?, ?)", (game, body, compute_checksum(game, body)))
 
     def add_game(self, row: GameRow, events: Sequence[EventRow]) -> None:
         """Add a game from another file of a hall, and keep its id."""
@@ -253,8 +247,7 @@ class ReceivedGames:
         if row:  # the game has another number after the rescue of a damaged store
             db.execute("UPDATE game SET store = ?, number = ? WHERE id = ?", (store, number, row[0]))
             return int(row[0])
-        sql = "INSERT INTO game (place, store, number, started) VALUES (?, ?, ?, ?) RETURNING id"
-        return int(db.execute(sql, (table, store, number, first.time)).fetchone()[0])
+        return int(db.execute(_ADD_GAME, (table, store, number, first.time)).fetchone()[0])
 
     def _write_new_events(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> bool:
         """Write the events that are new or different. Return False if there are none. Raises `MissingEventsError`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import math
 import secrets
 import threading
 import time
@@ -12,7 +11,6 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
-from itertools import filterfalse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,37 +23,40 @@ from device.hall.director import (
     KEY_TOPIC,
     DirectorCommand,
     DirectorOrder,
+    SetTableName,
     format_fingerprint,
     make_key_message,
     make_order_message,
 )
-from device.hall.messages import HallMessage, OrderAnswer, Publication, TableEvent, TableLog, TableState, TableStatus
-from device.hall.receiving.hall_recovery import open_received_games
-from device.hall.receiving.hall_state import (
-    HallState,
-    HallTable,
-    OrderStatus,
-    SentOrder,
-    TooManyTablesError,
-    is_state_of,
+from device.hall.messages import (
+    HallMessage,
+    OfferPairing,
+    OrderAnswer,
+    Publication,
+    TableEvent,
+    TableLog,
+    TableState,
+    TableStatus,
 )
+from device.hall.receiving.event import NO_EVENT, Event
+from device.hall.receiving.hall_recovery import open_received_games
+from device.hall.receiving.hall_state import HallState, SentOrder, TooManyTablesError, is_state_of
 from device.hall.receiving.hall_updates import (
     MAX_PROBLEMS,
     apply_answer,
+    apply_assignment,
     apply_connection,
-    apply_counted_game,
+    apply_event,
     apply_forgotten_table,
     apply_game,
-    apply_new_event,
     apply_orders,
-    apply_pairings,
     apply_problem,
     apply_results,
     apply_status,
     apply_table_state,
+    apply_undo,
 )
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message, is_deletion
-from device.hall.receiving.pairings import PairingsError, Result, check_pairings, parse_pairings
 from device.hall.receiving.received_games import (
     MissingEventsError,
     OtherTableError,
@@ -70,60 +71,31 @@ from device.storage.stored_game import StoredEvent
 if TYPE_CHECKING:
     from device.hall.connection import BrokerConnection
 
-_NOTE = "event"
-
-
-class EventLimits(msgspec.Struct, frozen=True):
-    """Games and results that do not count in the hall's current event, because they are older.
-
-    `earlier` are the ids of these games. `begun` is the time at which the event began, in seconds since 1970: results
-    that the director entered up to this time do not count. It is not earlier than the last of these
-    results, even if the clock was set back. `games_since` is the same time for the games of tables, by the clock alone;
-    the games `counted` count although they may have ended before it by the clock of their table.
-    """
-
-    earlier: tuple[int, ...] = ()
-    begun: float = 0.0
-    games_since: float = 0.0
-    counted: tuple[int, ...] = ()
-
-
-def read_limits(games: ReceivedGames) -> EventLimits:
-    """Return the limits of the current event. Raises `StoreError`."""
-    return msgspec.json.decode(games.read_note(_NOTE) or "{}", type=EventLimits)
-
-
-def save_limits(games: ReceivedGames, limits: EventLimits) -> None:
-    """Save the limits of the current event. Raises `StoreError`."""
-    games.save_note(_NOTE, msgspec.json.encode(limits).decode())
-
-
-PAIRINGS_NOTE = "pairings"
+_EVENT_NOTE = "event"
+_UNDO_NOTE = "undo"
 _FORGOTTEN_NOTE = "forgotten"
 
 
 def load_state(games: ReceivedGames) -> HallState:
     """Return the state of the hall from the file, with the newest game of each table. Raises `StoreError`."""
-    newest = {game.table: game for game in games.list_games()}
-    limits = read_limits(games)
-    earlier, counted = frozenset(limits.earlier), frozenset(limits.counted)
     forgotten = frozenset[str](json.loads(games.read_note(_FORGOTTEN_NOTE) or "[]"))
-    state = HallState(earlier=earlier, games_since=limits.games_since, counted=counted, forgotten=forgotten)
-    saved = games.list_results()
-    entered = [one for one in saved if not one.game and one.ended > limits.begun]
-    played = [one for one in saved if one.game and one.game not in earlier]
-    late = tuple(filter(state.is_late, played))
-    state = apply_results(replace(state, late_results=late), [*entered, *filterfalse(state.is_late, played)])
-    try:
-        text = games.read_note(PAIRINGS_NOTE) or ""
-        state = apply_pairings(state, parse_pairings(text, allows_short_byes=True))
-    except PairingsError as error:  # earlier versions accepted other texts
-        state = apply_problem(state, str(error))
-    for name, game in newest.items():
+    undo = msgspec.json.decode(games.read_note(_UNDO_NOTE) or "[]", type=tuple[Event, ...])
+    text = games.read_note(_EVENT_NOTE)  # if damage of the file has lost it, take that before the last change
+    event = msgspec.json.decode(text, type=Event) if text else undo[-1] if undo else NO_EVENT
+    state = apply_results(HallState(event=event, undo=undo, forgotten=forgotten), games.list_results())
+    for name, game in {game.table: game for game in games.list_games()}.items():
         if name not in forgotten:
             state = apply_game(state, game, games.read_events(game.id))
     _save_newest_results(games, state)
     return state
+
+
+def save_event(games: ReceivedGames, state: HallState) -> None:
+    """Save the event and what can be undone. Raises `StoreError`."""
+    for name, value in ((_UNDO_NOTE, state.undo), (_EVENT_NOTE, state.event)):
+        text = msgspec.json.encode(value).decode()
+        if text != games.read_note(name):
+            games.save_note(name, text)
 
 
 def save_forgotten(games: ReceivedGames, forgotten: frozenset[str]) -> None:
@@ -136,7 +108,7 @@ def _save_newest_results(games: ReceivedGames, state: HallState) -> None:
     saved = {result.game: result for result in games.list_results()}
     for table in state.tables.values():
         played = table.played
-        if played is None or played.game is None or played.received.id in state.earlier:
+        if played is None or played.game is None:
             continue
         number = played.received.id
         computed = state.find_game_result(number)
@@ -151,8 +123,6 @@ CHECK_INTERVAL_S = 5.0
 MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
 """Size of the largest packet that the broker sends to the hall, in bytes. It is above `MAX_MESSAGE_BYTES`, so that
 messages that are too large still arrive, and the hall reports them as problems."""
-DOUBLE_CLICK_S = 10.0
-"""Time in which an equal result that the director enters is the same form, sent twice, in seconds."""
 MAX_STATE_AGE_S = 86_400.0
 """Largest age of a state that the broker had kept, in seconds; an older state counts as being of this age."""
 _CLIENT_NOTE = "client"
@@ -193,9 +163,11 @@ class HallReceiver(BrokerTask):
         self._unapplied: dict[tuple[str, str, int], ReceivedGame] = {}
         """Games with stored events that are not in `state` yet, because the file could not be written: by table, store
         and number."""
-        if games_since:
-            save_limits(self.games, msgspec.structs.replace(read_limits(self.games), games_since=games_since))
+        self._offers: dict[str, OfferPairing] = {}
+        """The last pairing that was sent to each table since it has connected."""
         self.state = load_state(self.games)
+        if games_since:
+            self._save_event(apply_event(self.state, Event(begun=games_since)))
         if problem:
             self.state = apply_problem(self.state, problem)
             report(problem)
@@ -218,6 +190,8 @@ class HallReceiver(BrokerTask):
             message = decode_message(topic, payload)
             with self._lock:
                 self.state = self._apply(message, is_retained)
+                if not isinstance(message, OrderAnswer):
+                    self._follow_table(message.table)
         except (BadMessageError, OtherTableError) as error:
             self._note_problem(topic, str(error))
         except (TableFullError, TooManyTablesError) as error:
@@ -225,59 +199,31 @@ class HallReceiver(BrokerTask):
         except MissingEventsError:
             _log.info("%s: earlier events are missing; the table's log has them", topic)
 
-    def set_pairings(self, text: str) -> None:
-        """Replace the pairings of the event by those in `text`, in CSV format. Raises `PairingsError`, `StoreError`."""
-        pairings = parse_pairings(text)
-        check_pairings(pairings)
+    def edit_event(self, edit: Callable[[Event], Event]) -> None:
+        """Change the event, so that the change can be undone. Raises `StoreError` and what `edit` raises."""
         with self._lock:
-            self.games.save_note(PAIRINGS_NOTE, text)
-            self.state = apply_pairings(self.state, pairings)
+            self._save_event(apply_event(self.state, edit(self.state.event)))
+        self.offer_pairings()
 
     def begin_event(self) -> None:
-        """Begin a new event without pairings. Games that have already ended do not count in it. Raises `StoreError`."""
-        with self._lock:
-            now = time.time()
-            state = apply_new_event(self.state, now)
-            begun = max(now, self._find_last_entry())
-            save_limits(self.games, EventLimits(tuple(sorted(state.earlier)), begun, now, tuple(sorted(state.counted))))
-            self.games.save_note(PAIRINGS_NOTE, "")
-            self.state = state
+        """Begin a new event without rounds; games that have already ended do not count in it. Raises `StoreError`."""
+        last = max((game.id for game in self.games.list_games()), default=0)
+        self.edit_event(lambda _: Event(begun=time.time(), last_game=last))
 
-    def count_game(self, game: int) -> None:
-        """Count a game that ended before the event began by the clock of its table. Raises `StoreError`."""
+    def undo_edit(self) -> None:
+        """Undo the director's last change of the event. Raises `StoreError`."""
         with self._lock:
-            self.state = self._count_game(self.state, game)
+            self._save_event(apply_undo(self.state))
+        self.offer_pairings()
 
-    def _count_game(self, hall: HallState, game: int) -> HallState:
-        state = apply_counted_game(hall, game)
-        save_limits(self.games, msgspec.structs.replace(read_limits(self.games), counted=tuple(sorted(state.counted))))
-        return state
+    def _save_event(self, state: HallState) -> None:
+        save_event(self.games, state)
+        self.state = state
 
     def set_delay(self, seconds: float) -> None:
         """Set the delay, in seconds, with which viewers see the hall. Raises `StoreError`."""
         self.games.save_note(_DELAY_NOTE, str(seconds))
         self.delay_s = seconds
-
-    def add_result(self, result: Result) -> None:
-        """Add a result of a table without a camera, unless the same form was sent twice. Raises `StoreError`.
-
-        If the clock was set back, the result gets a time just after that of the last result and of the event's begin:
-        otherwise it would not count after a restart.
-        """
-        with self._lock:
-            if any(_is_sent_again(result, one) for one in self.state.results):
-                return
-            last = self._find_last_entry()
-            if result.ended <= last:
-                result = msgspec.structs.replace(result, ended=math.nextafter(last, math.inf))
-            self.games.save_result(0, result)
-            self.state = apply_results(self.state, [*self.state.results, result])
-
-    def remove_result(self, result: Result) -> None:
-        """Remove a result that the director entered. Raises `StoreError`."""
-        with self._lock:
-            self.games.delete_result(result)
-            self.state = apply_results(self.state, [one for one in self.state.results if one != result])
 
     def forget_table(self, name: str) -> None:
         """Remove a table that is not online from the state, until it connects again. Raises `StoreError`."""
@@ -287,42 +233,41 @@ class HallReceiver(BrokerTask):
                 save_forgotten(self.games, state.forgotten)
                 self.state = state
 
-    def _find_last_entry(self) -> float:
-        """Return the time at which the event began, or at which the last result was entered, if that is later."""
-        entered = (one.ended for one in self.state.results if not one.game)
-        return max((read_limits(self.games).begun, *entered))
-
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the hall's key; the admin of a table compares it before accepting the hall."""
         return format_fingerprint(self._key.public_key().public_bytes_raw())
 
-    def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
-        """Send commands to tables that are online. Return the number of commands that were sent. Raises `StoreError`.
+    def name_table(self, name: str, title: str) -> bool:
+        """Send a name to a table that is online; return False if it is not. Raises `StoreError`."""
+        with self._lock:
+            return self._send_order(name, SetTableName(title))
 
-        `state.orders` contains all commands with their status. Commands for tables that are offline are not kept for
-        later: it is better if a clock does not start than if it starts late.
+    def offer_pairings(self, names: Iterable[str] | None = None) -> None:
+        """Send to the tables (by default, to all) what they should know of the event and do not know yet.
+
+        What a table has not received is sent when it connects or reports. Raises `StoreError`.
         """
         with self._lock:
-            orders = [self._send_order(name, command) for name, command in commands]
-            self.state = apply_orders(self.state, orders)
-        self._wake_thread()
-        return sum(order.status is OrderStatus.SENT for order in orders)
+            for name in list(self.state.tables) if names is None else names:
+                table, offer = self.state.tables.get(name), self.state.find_offer(name)
+                if table is None or table.state is None or offer in (None, table.state.offer, self._offers.get(name)):
+                    continue
+                if offer and self._send_order(name, offer):
+                    self._offers[name] = offer
 
-    def _send_order(self, name: str, command: DirectorCommand) -> SentOrder:
+    def _send_order(self, name: str, command: DirectorCommand) -> bool:
+        """Send a command to a table; return False if the table or the broker is not connected."""
         table = self.state.tables.get(name)
-        if table is None or not table.is_online or not self.state.is_connected:
-            return SentOrder(name, command, 0, OrderStatus.AWAY)
-        store = table.state.store if table.state else ""
-        if not store and table.played:  # a table of an earlier version
-            store = table.played.received.store
-        if not store:
-            return SentOrder(name, command, 0, OrderStatus.NO_GAME)
+        if not (table and table.is_online and table.state and table.state.store and self.state.is_connected):
+            return False
         number = max(int(self.games.read_note(_ORDER_NOTE) or 0) + 1, int(time.time() * 1000))
         self.games.save_note(_ORDER_NOTE, str(number))
-        order = DirectorOrder(table=name, store=store, number=number, command=command)
+        order = DirectorOrder(table=name, store=table.state.store, number=number, command=command)
         self._orders.append(make_order_message(self._key, order))
-        return SentOrder(name, command, number, OrderStatus.SENT)
+        self.state = apply_orders(self.state, [SentOrder(name, command, number)])
+        self._wake_thread()
+        return True
 
     def _publish_orders(self, connection: BrokerConnection) -> None:
         while self._orders:
@@ -340,14 +285,15 @@ class HallReceiver(BrokerTask):
             self.state = replace(self.state, forgotten=forgotten)
         match message:
             case TableStatus(table=table, online=online):
+                self._offers.pop(table, None)
                 return apply_status(self.state, table, is_online=online)
             case TableState():
                 self._note_device(message.table, message.store)
                 age_s = min(max(0.0, time.time() - message.time), MAX_STATE_AGE_S) if is_retained else 0.0
-                hall = apply_table_state(self.state, message, time.monotonic() - age_s)
-                hall = self._follow_game(hall, message)
-                return hall if is_retained else self._count_running_game(hall, hall.tables[message.table])
+                return self._follow_game(apply_table_state(self.state, message, time.monotonic() - age_s), message)
             case OrderAnswer():
+                if not message.accepted:  # it is sent again with the next report of the table
+                    self._offers.pop(message.table, None)
                 return apply_answer(self.state, message)
             case TableEvent(number=number):
                 event = StoredEvent(number, message.time, message.event)
@@ -356,6 +302,13 @@ class HallReceiver(BrokerTask):
                 events = [StoredEvent(i, one.time, one.event) for i, one in enumerate(message.events)]
                 return self._add_events(message.table, message.store, message.game, events)
         return self.state
+
+    def _follow_table(self, name: str) -> None:
+        """Give the game of a table its round, and offer the table its pairing. Raises `StoreError`."""
+        state = apply_assignment(self.state)
+        if state is not self.state:
+            self._save_event(state)
+        self.offer_pairings([name])
 
     def _note_device(self, table: str, store: str) -> None:
         """Report two devices that use the name of one table.
@@ -381,15 +334,6 @@ class HallReceiver(BrokerTask):
         game = self.games.find_game(state.table, state.game, state.store)
         return hall if game is None else apply_game(hall, game, self.games.read_events(game.id))
 
-    def _count_running_game(self, hall: HallState, table: HallTable) -> HallState:
-        """Return the hall in which the game in progress at a table counts: the clock of the table may be slow."""
-        played = table.played
-        if not played or not table.is_playing or not table.state or not is_state_of(table.state, played.received):
-            return hall
-        game, started = played.received.id, played.received.started
-        is_sure = started > hall.games_since or game in hall.counted | hall.earlier
-        return hall if is_sure else self._count_game(hall, game)
-
     def _add_events(self, table: str, store: str, number: int, events: list[StoredEvent]) -> HallState:
         self.state.find_table(table)  # before anything is written
         key = table, store, number
@@ -401,23 +345,11 @@ class HallReceiver(BrokerTask):
         result = state.find_game_result(changed.id)
         if result != self.state.find_game_result(changed.id):
             self.games.save_result(changed.id, result)
-            state = self._remove_rescued(state, result) if result else state
         del self._unapplied[key]
         return state
 
     def _is_online(self, table: str) -> bool:
         return table in self.state.tables and bool(self.state.tables[table].is_online)
-
-    def _remove_rescued(self, hall: HallState, result: Result) -> HallState:
-        """Return the hall without the copy of `result` that was rescued from a damaged file, if there is one.
-
-        The rescued copy is not needed, because the table has sent the game of the result again.
-        """
-        rescued = msgspec.structs.replace(result, game=0)
-        if rescued not in hall.results:
-            return hall
-        self.games.delete_result(rescued)
-        return apply_results(hall, [one for one in hall.results if one != rescued])
 
     def _note_problem(self, topic: str, reason: str) -> None:
         key = topic[:100], reason
@@ -462,9 +394,3 @@ class HallReceiver(BrokerTask):
         finally:
             connection.close()
             self._set_connected(False)
-
-
-def _is_sent_again(result: Result, before: Result) -> bool:
-    """Return True if two entered results are equal and were entered within `DOUBLE_CLICK_S`."""
-    is_soon = abs(result.ended - before.ended) < DOUBLE_CLICK_S
-    return is_soon and not before.game and msgspec.structs.replace(before, ended=result.ended) == result

@@ -126,6 +126,22 @@ class EndPause(TableCommand, frozen=True):
         context.controller.set_paused(False)
 
 
+class StartClock(TableCommand, frozen=True):
+    """Let a game of these players begin that has waited for the director of a hall."""
+
+    keeps_turn = True
+    transition = Transition.END_PAUSE
+
+    players: tuple[str, ...]
+
+    def run(self, context: CommandContext) -> None:
+        """Start the clock; refuse the command in another game, or after a turn: then players have paused the game."""
+        game = context.controller.game
+        if game.turns or set(game.players) != set(self.players):
+            raise make_refusal("not-paused")
+        context.controller.set_paused(False)
+
+
 class Undo(QuestionCommand, frozen=True):
     """Undo everything that the last press (of a button, or a command) recorded, even the end of a game.
 
@@ -233,6 +249,8 @@ class StartGame(TableCommand, frozen=True):
 class PlayAgain(TableCommand, frozen=True):
     """Start a game with the settings of the last game; the next player in seat order begins.
 
+    If the director of a hall has sent other players, they play, and the first of them begins.
+
     If there was no game, `default` is started. After a restart of the program, the newest game in the store counts as
     the last game, and the function `words_for` returns its word list.
 
@@ -261,8 +279,10 @@ class PlayAgain(TableCommand, frozen=True):
         else:
             started = last.game.start_event
             words = ... if controller.has_game or self.words_for is None else self.words_for(started)
-            first = (last.game.first_player + 1) % len(started.players)
-            controller.start_game(replace(started, players=last.game.players, first=first), words, ())
+            players, first = last.game.players, (last.game.first_player + 1) % len(started.players)
+            if (pairing := controller.find_director().pairing) and set(pairing) != set(players):
+                players, first = pairing, 0
+            controller.start_game(replace(started, players=players, first=first), words, ())
         context.turn_recorder.prepare_board()
 
 
@@ -336,4 +356,16 @@ def _load_newest_log(store: GameStore, before: int | None = None) -> GameLog | N
         return None
 
 
-GAME_COMMANDS = (DrawFirst, EnterPosition, Pause, EndPause, Undo, Redo, EndGame, StartGame, PlayAgain, ResumeGame)
+GAME_COMMANDS = (
+    DrawFirst,
+    EnterPosition,
+    Pause,
+    EndPause,
+    StartClock,
+    Undo,
+    Redo,
+    EndGame,
+    StartGame,
+    PlayAgain,
+    ResumeGame,
+)

@@ -9,9 +9,9 @@ import pytest
 from device.cli import main
 from device.demo.demo_hall import DemoHall, open_broker
 from device.demo.scripted_table import ScriptedTable
-from device.hall.director import DirectorCommand, OfferPairing, SetTableName, StartClock
+from device.hall.receiving.event import Event, Pairing
 from device.hall.receiving.receiver import HallReceiver
-from device.session.commands.games import EndPause
+from device.session.commands.games import StartClock
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from device.storage.store import GameStore
@@ -44,9 +44,9 @@ def test_scripted_table_obeys_the_director() -> None:
         assert [player.name for player in table.state.players] == ["Cleo", "Dan"]
         assert table.state.phase is Phase.PAUSED and table.state.clock is not None and table.state.clock.running is None
         now = 60.0
-        assert table.submit(EndPause()).result().phase is Phase.TURN and table.state.clock.running == 0
+        assert table.submit(StartClock(("Cleo", "Dan"))).result().phase is Phase.TURN and table.state.clock.running == 0
         with pytest.raises(CommandRefusedError):
-            table.submit(EndPause()).result()
+            table.submit(StartClock(("Cleo", "Dan"))).result()
         now = 65.0
         table.play_next()
         assert table.state.clock.used == (5.0, 0.0), "a pause takes no time of a player"
@@ -57,14 +57,12 @@ def test_demo_obeys_the_director() -> None:
     with open_broker() as broker, HallReceiver(":memory:", broker) as hall, DemoHall(broker, 3):
         until(lambda: len(hall.state.tables) == 3 and all(table.played for table in hall.state.tables.values()))
 
-        def are_accepted(*commands: DirectorCommand) -> bool:
-            hall.send_orders(("Table 3", command) for command in commands)
-            until(lambda: all(order.status != "sent" for order in hall.state.orders))
-            return {order.status for order in hall.state.orders[-len(commands) :]} == {"accepted"}
-
-        until(lambda: are_accepted(SetTableName("Final")))
-        assert are_accepted(OfferPairing(("Cleo", "Dan")), StartClock())
-        until(lambda: hall.state.tables["Table 3"].snapshot.phase is Phase.TURN)
+        assert hall.name_table("Table 3", "Final")
+        until(lambda: hall.state.find_title("Table 3") == "Final")
+        event = Event(rounds={1: (Pairing("Final", "Cleo", "Dan"),)}, sent=1)
+        hall.edit_event(lambda _: event)
+        until(lambda: hall.state.orders["Table 3"].status == "accepted")
+        until(lambda: (state := hall.state.tables["Table 3"].state) and state.offer == hall.state.find_offer("Table 3"))
 
 
 @pytest.mark.skipif(not HAS_MOSQUITTO, reason="needs mosquitto: sudo apt install mosquitto")

@@ -18,33 +18,34 @@ from device.hall.director import (
     BadOrderError,
     DirectorCommand,
     DirectorOrder,
-    OfferPairing,
     SetTableName,
     SignedOrder,
-    StartClock,
     make_director_topic,
     make_key_message,
     make_order_message,
     verify_order,
 )
+from device.hall.messages import OfferPairing
 from device.hall.publishing.directed_table import NOTE_NAME, DirectedTable
 from device.hall.publishing.publisher import HallPublisher
+from device.hall.receiving.event import Event, Pairing
 from device.hall.receiving.receiver import HallReceiver
 from device.session.commands.base import TableCommand
-from device.session.commands.games import EndPause, Pause
-from device.session.messages import CommandRefusedError
+from device.session.commands.games import Pause, StartClock, StartGame
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import TABLE_NOTES, GameStore
 from engine.messages import key_of, values_of
 from tests.device.hall.conftest import MakeBroker
 from tests.support.broker import PASSWORD, USER, Broker
+from tests.support.text_table import HORN, STARTED, TextTable, play
 from tests.support.waiting import PATIENCE_S, until
 
 KEY = Ed25519PrivateKey.from_private_bytes(bytes(32))
 OTHER_KEY = Ed25519PrivateKey.from_private_bytes(bytes([1] * 32))
 PUBLIC = KEY.public_key().public_bytes_raw()
 TOPIC = make_director_topic("7")
+START = StartClock(("Anna", "Ben"))
 
 
 def make_order(
@@ -89,7 +90,7 @@ FORGED = {
         "order-unreadable",
     ),
     "another version": (
-        sign_text('{"table":"7","v":3,"store":"a","number":1,"command":{"kind":"start_clock"}}'),
+        sign_text('{"table":"7","v":3,"store":"a","number":1,"command":{"kind":"name","name":"A"}}'),
         "order-unreadable",
     ),
     "name with markup": (make_order(command=SetTableName("<b>")), "order-unreadable"),
@@ -137,8 +138,8 @@ def lone(store: GameStore) -> LoneTable:
 
 
 def test_verified_order_is_the_one_that_was_signed() -> None:
-    order = verify_order(make_order(4, StartClock()), PUBLIC, "7", "a", 3)
-    assert order == DirectorOrder(table="7", store="a", number=4, command=StartClock())
+    order = verify_order(make_order(4, OfferPairing(("Anna", "Ben"))), PUBLIC, "7", "a", 3)
+    assert order == DirectorOrder(table="7", store="a", number=4, command=OfferPairing(("Anna", "Ben")))
 
 
 @pytest.mark.parametrize(("payload", "key"), FORGED.values(), ids=FORGED)
@@ -159,9 +160,8 @@ def test_refused_order_changes_nothing_and_is_reported(lone: LoneTable, store: G
 def test_orders_are_carried_out(lone: LoneTable) -> None:
     lone.receive(make_order(1, SetTableName("Final")))
     lone.receive(make_order(2, OfferPairing(("Anna", "Ben"))))
-    lone.receive(make_order(3, StartClock()))
     assert (lone.directed.name, lone.directed.pairing) == ("Final", ("Anna", "Ben"))
-    assert lone.submitted == [EndPause()] and lone.reports == []
+    assert lone.submitted == [START] and lone.reports == []
 
 
 def test_order_is_refused_before_the_hall_is_accepted(store: GameStore) -> None:
@@ -176,24 +176,18 @@ def test_every_order_is_answered(lone: LoneTable) -> None:
     lone.directed.on_answer = lambda: rung.append(1)
     lone.receive(make_order(1, SetTableName("Final")))
     lone.receive(make_order(1, SetTableName("Other")))
-    lone.receive(make_order(2, StartClock(), key=OTHER_KEY))
+    lone.receive(make_order(2, OfferPairing(("Anna", "Ben")), key=OTHER_KEY))
     assert [(one.number, one.accepted, one.key) for one in lone.directed.take_answers()] == [
         (1, True, ""), (1, False, "order-repeated"), (2, False, "order-forged"),
     ]  # fmt: skip
     assert len(rung) == 3 and lone.directed.take_answers() == []
 
 
-def test_start_of_a_clock_is_answered_when_the_table_has_decided(lone: LoneTable) -> None:
-    futures: list[Future[TableSnapshot]] = [Future(), Future()]
-    waiting = iter(futures)
-    lone.directed._submit = lambda _: next(waiting)  # type: ignore[assignment]
-    lone.receive(make_order(1, StartClock()))
-    lone.receive(make_order(2, StartClock()))
-    assert lone.directed.take_answers() == []
-    futures[0].set_exception(CommandRefusedError("The game is not paused."))
-    futures[1].set_result(TableSnapshot())
-    answers = lone.directed.take_answers()
-    assert [(one.accepted, one.reason) for one in answers] == [(False, "The game is not paused."), (True, "")]
+def test_pairing_of_a_round_that_is_not_started_lets_its_game_wait(lone: LoneTable) -> None:
+    lone.receive(make_order(1, OfferPairing(("Anna", "Ben"), 3, False)))
+    assert lone.submitted == [] and lone.directed.must_wait(["Ben", "Anna"]) and not lone.directed.must_wait(["X", "Y"])
+    lone.receive(make_order(2, OfferPairing(("Anna", "Ben"), 3, True)))
+    assert lone.submitted == [START] and not lone.directed.must_wait(["Anna", "Ben"])
 
 
 @pytest.mark.parametrize("number", ["-1", "9" * 30, "null", '"1"'])
@@ -203,20 +197,20 @@ def test_invented_number_gets_no_answer(lone: LoneTable, number: str) -> None:
 
 
 def test_order_is_refused_after_a_restart(lone: LoneTable, store: GameStore) -> None:
-    lone.receive(make_order(1, StartClock()))
+    lone.receive(make_order(1, OfferPairing(("Anna", "Ben"))))
     restarted = LoneTable(store)
-    restarted.receive(make_order(1, StartClock()))
+    restarted.receive(make_order(1, OfferPairing(("Anna", "Ben"))))
     assert restarted.submitted == [] and restarted.directed.refused_count == 1
-    restarted.receive(make_order(2, StartClock()))
-    assert restarted.submitted == [EndPause()]
+    restarted.receive(make_order(2, OfferPairing(("Anna", "Ben"))))
+    assert restarted.submitted == [START]
 
 
 def test_order_is_refused_after_the_hall_was_accepted_again(lone: LoneTable) -> None:
-    lone.receive(make_order(5, StartClock()))
+    lone.receive(make_order(5, OfferPairing(("Anna", "Ben"))))
     lone.directed.withdraw()
     lone.accept(OTHER_KEY)
     lone.accept()
-    lone.receive(make_order(5, StartClock()))
+    lone.receive(make_order(5, OfferPairing(("Anna", "Ben"))))
     assert len(lone.submitted) == 1 and lone.directed.refused_count == 1
 
 
@@ -230,7 +224,7 @@ def test_number_is_saved_before_the_order_is_carried_out(lone: LoneTable, store:
     lone.directed._submit = lambda command: (  # type: ignore[assignment]
         numbers.append(store.read_note(TABLE_NOTES, NOTE_NAME) or "") or lone.submit(command)
     )
-    lone.receive(make_order(9, StartClock()))
+    lone.receive(make_order(9, OfferPairing(("Anna", "Ben"))))
     assert json.loads(numbers[0])["numbers"] == {PUBLIC.hex(): 9}
 
 
@@ -258,7 +252,7 @@ def test_accepted_hall_stays_while_another_asks(lone: LoneTable) -> None:
 def test_withdrawn_hall_directs_nothing(lone: LoneTable) -> None:
     lone.receive(make_order())
     lone.directed.withdraw()
-    lone.receive(make_order(2, StartClock()))
+    lone.receive(make_order(2, OfferPairing(("Anna", "Ben"))))
     assert (lone.directed.name, lone.submitted) == ("", [])
 
 
@@ -274,32 +268,64 @@ def is_playing(hall: HallReceiver, name: str) -> bool:
     return table is not None and table.is_online is True and table.played is not None
 
 
-def test_director_starts_a_clock_and_a_replay_does_not(
-    playing: TableSession, make_broker: MakeBroker, path: Path, monkeypatch: pytest.MonkeyPatch
+def send_round(hall: HallReceiver, *, is_started: bool) -> None:
+    def edit(event: Event) -> Event:
+        return msgspec.structs.replace(event, rounds={1: (PAIRING,)}, sent=1, is_started=is_started)
+
+    hall.edit_event(edit)
+
+
+PAIRING = Pairing("7", "Anna", "Ben")
+
+
+def test_round_starts_the_waiting_game_and_no_game_that_players_have_paused(
+    session: TableSession, table: TextTable, make_broker: MakeBroker, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broker, reports, sent = make_broker(), list[str](), list[bytes]()
     monkeypatch.setattr("device.hall.receiving.receiver.make_order_message", record(sent))
-    playing.submit(Pause()).result(PATIENCE_S)
     with GameStore(path, is_owner=False) as store:
-        directed = DirectedTable("7", store, playing.submit, reports.append)
+        directed = DirectedTable("7", store, session.submit, reports.append)
+        session.director = directed
         with (
             HallReceiver(":memory:", broker.settings(), key=KEY) as hall,
-            HallPublisher(playing, store, broker.settings(), print, directed),
+            HallPublisher(session, store, broker.settings(), print, directed),
         ):
-            until(lambda: bool(directed.offered_key) and is_playing(hall, "7"))
-            assert directed.accept(PUBLIC)
-            assert hall.send_orders([("7", StartClock()), ("8", StartClock())]) == 1
-            until(lambda: playing.state.phase is Phase.TURN)
-            until(lambda: [order.status for order in hall.state.orders] == ["accepted", "away"])
-            hall.send_orders([("7", StartClock())])
-            until(lambda: hall.state.orders[-1].status == "refused" and bool(hall.state.orders[-1].reason))
-            playing.submit(Pause()).result(PATIENCE_S)
-            send(broker, sent[0])
-            forged = make_order(2**50, StartClock(), key=OTHER_KEY, store=hall.games.list_games()[0].store)
-            send(broker, forged)
-            until(lambda: directed.refused_count == 2)
-            assert hall.state.orders[0].status == "accepted", "a replay has no answer that counts"
-    assert playing.state.phase is Phase.PAUSED and len(reports) == 1
+            until(lambda: bool(directed.offered_key) and "7" in hall.state.tables)
+            send_round(hall, is_started=False)
+            until(lambda: "7" in hall.state.orders and hall.state.orders["7"].status == "refused")
+            assert directed.accept(PUBLIC), "what the table has refused is sent again"
+            until(lambda: directed.pairing == ("Anna", "Ben"))
+            session.submit(StartGame(STARTED)).result(PATIENCE_S)
+            assert session.state.phase is Phase.PAUSED and directed.is_waiting(session.state)
+            until(lambda: hall.state.tables["7"].is_waiting)
+            send_round(hall, is_started=True)
+            until(lambda: session.state.phase is Phase.TURN)
+            play(session, table, HORN)
+            session.submit(Pause()).result(PATIENCE_S)
+            send_round(hall, is_started=False)
+            until(lambda: directed.must_wait(["Anna", "Ben"]))
+            send_round(hall, is_started=True)
+            until(lambda: not directed.must_wait(["Anna", "Ben"]))
+            for payload in (sent[-1], make_order(2**50, key=OTHER_KEY, store=hall.games.list_games()[0].store)):
+                send(broker, payload)
+            until(lambda: directed.refused_count == 3)
+            until(lambda: hall.state.orders["7"].status == "accepted")
+    assert session.state.phase is Phase.PAUSED
+
+
+def test_table_that_was_away_gets_the_pairing_when_it_connects(
+    session: TableSession, make_broker: MakeBroker, path: Path
+) -> None:
+    broker = make_broker()
+    with HallReceiver(":memory:", broker.settings(), key=KEY) as hall:
+        until(lambda: hall.state.is_connected)
+        send_round(hall, is_started=False)
+        with GameStore(path, is_owner=False) as store:
+            directed = DirectedTable("7", store, session.submit, print)
+            with HallPublisher(session, store, broker.settings(), print, directed):
+                until(lambda: bool(directed.offered_key))
+                directed.accept(PUBLIC)
+                until(lambda: directed.pairing == ("Anna", "Ben"))
 
 
 def test_table_survives_what_any_client_may_send(playing: TableSession, make_broker: MakeBroker, path: Path) -> None:
@@ -315,7 +341,7 @@ def test_table_survives_what_any_client_may_send(playing: TableSession, make_bro
             harmful = [payload for payload, _ in FORGED.values()]
             for payload in (*harmful, b"[" * 2_000_000):  # the broker keeps the last one from the table
                 send(broker, payload)
-            hall.send_orders([("7", SetTableName("Final"))])
+            until(lambda: hall.name_table("7", "Final"))
             until(lambda: directed.name == "Final")
             assert directed.refused_count == len(harmful) and len(reports) == 1
             assert hall.state.tables["7"].is_online
@@ -340,7 +366,7 @@ def test_rights_of_the_document_let_only_the_hall_direct(
             until(lambda: bool(directed.offered_key) and is_playing(hall, USER))
             until(lambda: bool(other.state.problems))
             assert "hall/key" in other.state.problems[0] and directed.accept(PUBLIC)
-            hall.send_orders([(USER, SetTableName("Final"))])
+            until(lambda: hall.name_table(USER, "Final"))
             until(lambda: directed.name == "Final")
             until(lambda: hall.state.find_title(USER) == "Final")
             directed.withdraw()

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.hall.director import DirectorCommand
 from device.hall.messages import PlayerTotal, TableClock, TableState
+from device.hall.receiving.event import Event as HallEvent
 from device.hall.receiving.hall_state import HallState
 from device.hall.receiving.hall_updates import (
+    apply_assignment,
     apply_connection,
-    apply_counted_game,
+    apply_event,
     apply_forgotten_table,
     apply_game,
-    apply_new_event,
-    apply_pairings,
-    apply_results,
     apply_status,
     apply_table_state,
+    apply_undo,
 )
-from device.hall.receiving.pairings import Result, check_pairings, parse_pairings
+from device.hall.receiving.pairings import import_pairings
 from device.hall.receiving.received_games import ReceivedGame, ReceivedGames
 from device.storage.stored_game import StoredEvent
 from engine.events import Event, GameStarted, PlayMade
@@ -47,7 +46,7 @@ def received(
     assert isinstance(first, GameStarted)
     bodies = write_acts(first, *(act for act in acts if not isinstance(act, GameStarted)))
     stored = [StoredEvent(i, started + i, body) for i, body in enumerate(bodies)]
-    return ReceivedGame(hash((table, started)) % 1000 + 1, table, 1, started), stored
+    return ReceivedGame(int(started) + int(table.split()[-1]), table, 1, started), stored
 
 
 def state_of(table: str, events: int, phase: str = "turn") -> TableState:
@@ -67,7 +66,7 @@ class ShownHall:
         self.games = ReceivedGames(":memory:")
         self.delay_s = 0.0
         self.fingerprint = "1a2b 3c4d"
-        self.orders: list[tuple[str, DirectorCommand]] = []
+        self.names: list[tuple[str, str]] = []
         self.state = apply_connection(HallState(), is_connected=True)
         for name in ("Table 2", "Table 10"):
             self.state = apply_status(self.state, name, is_online=True)
@@ -86,35 +85,31 @@ class ShownHall:
     def look(self, seconds: float = 0.0) -> None:
         """Let time pass, then pass on what is due."""
         self.now += seconds
+        self.state = apply_assignment(self.state)
         self.feed.tick(self.now)
 
     def set_pairings(self, text: str) -> None:
-        pairings = parse_pairings(text)
-        check_pairings(pairings)
-        self.state = apply_pairings(self.state, pairings)
+        self.edit_event(lambda event: import_pairings(event, text))
+
+    def edit_event(self, edit: Callable[[HallEvent], HallEvent]) -> None:
+        self.state = apply_event(self.state, edit(self.state.event))
 
     def begin_event(self) -> None:
-        self.state = apply_new_event(self.state, 0.0)
+        self.edit_event(lambda _: HallEvent(begun=150.0, last_game=500))
+
+    def undo_edit(self) -> None:
+        self.state = apply_undo(self.state)
 
     def set_delay(self, seconds: float) -> None:
         self.delay_s = seconds
 
-    def add_result(self, result: Result) -> None:
-        self.state = apply_results(self.state, [*self.state.results, result])
-
-    def remove_result(self, result: Result) -> None:
-        self.state = apply_results(self.state, [one for one in self.state.results if one != result])
-
-    def count_game(self, game: int) -> None:
-        self.state = apply_counted_game(self.state, game)
-
     def forget_table(self, name: str) -> None:
         self.state = apply_forgotten_table(self.state, name)
 
-    def send_orders(self, commands: Iterable[tuple[str, DirectorCommand]]) -> int:
-        found = [one for one in commands if one[0] in self.state.tables]
-        self.orders += found
-        return len(found)
+    def name_table(self, name: str, title: str) -> bool:
+        is_known = name in self.state.tables
+        self.names += [(name, title)] if is_known else []
+        return is_known
 
     def trouble(self, name: str, *subjects: str) -> None:
         """Let a table report faults."""

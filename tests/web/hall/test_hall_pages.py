@@ -91,18 +91,20 @@ def test_lists_of_new_tables_are_sent_once_a_second(hall: ShownHall, client: Fla
     assert set(hall.state.tables) == {"Table 2", "Table 10", "Table 20", "Table 21", "Table 22"}
 
 
-def test_table_that_reports_a_fault_needs_help(hall: ShownHall, client: FlaskClient) -> None:
+def test_table_that_reports_a_fault_needs_help(hall: ShownHall, director: FlaskClient, client: FlaskClient) -> None:
     hall.trouble("Table 2", "camera")
     hall.look()
-    page = client.get("/").text
+    page = director.get("/").text
     assert "calls for help: 1" in page and "Needs help:" in page and "camera" in page
+    assert not any(text in client.get("/foyer").text for text in ("help", "camera"))
 
 
-def test_table_that_calls_the_director_needs_help(hall: ShownHall, client: FlaskClient) -> None:
+def test_table_that_calls_the_director_needs_help(hall: ShownHall, director: FlaskClient, client: FlaskClient) -> None:
     state = replace(state_of("Table 2", 2), calls_director=True)
     hall.state = apply_table_state(hall.state, state, 0.0)
     hall.look()
-    assert "calls for help: 1" in client.get("/").text and "Calls the director" in client.get("/").text
+    assert "calls for help: 1" in director.get("/").text and "Calls the director" in director.get("/event").text
+    assert "director" not in client.get("/foyer").text.partition("<main>")[2]
 
 
 @pytest.mark.parametrize("path", ["/", "/foyer", "/tables/Table%202", "/tables/Table%202/overlay"])
@@ -206,6 +208,6 @@ def test_other_hosts_and_forms_without_a_token_are_refused(hall: ShownHall, clie
 
 def test_hall_leaves_the_cookie_of_a_table_on_the_same_machine(director: FlaskClient) -> None:
     director.set_cookie("tilekeeper", "of-the-table")
-    assert "/event/result" in director.get("/event").text
+    assert "/event/new" in director.get("/event").text
     cookie = director.get_cookie("tilekeeper")
     assert cookie is not None and cookie.value == "of-the-table"

@@ -69,9 +69,10 @@ def test_only_the_admin_accepts_a_hall(directed: DirectedTable, table: WebTable)
 
 def test_name_and_pairing_of_the_director_are_on_the_pages(directed: DirectedTable, admin: FlaskClient) -> None:
     directed.accept(PUBLIC)
-    for number, command in enumerate((SetTableName("Final"), OfferPairing(("Cleo", "Dan"))), 1):
+    for number, command in enumerate((SetTableName("Final"), OfferPairing(("Cleo", "Dan"), 2, False)), 1):
         order = DirectorOrder(table="7", store="a", number=number, command=command)
         directed.receive(make_director_topic("7"), make_order_message(KEY, order).payload, False, "a")
     assert "Final" in admin.get("/").text
     form = admin.get("/dialogs/new-game").text
     assert 'value="Cleo"' in form and 'value="Dan"' in form and directed.refused_count == 0
+    assert 'name="first" value="0" checked' in form and "Round 2: Cleo – Dan" in form

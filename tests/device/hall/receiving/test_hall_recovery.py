@@ -8,11 +8,12 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
+from msgspec.structs import replace
 
 from device.hall.messages import make_log_message
+from device.hall.receiving.event import Result
 from device.hall.receiving.hall_recovery import open_received_games
 from device.hall.receiving.hall_schema import HALL_SCHEMA
-from device.hall.receiving.pairings import Result
 from device.hall.receiving.received_games import ReceivedGames
 from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings
@@ -28,20 +29,20 @@ from tests.system.flip_bits import GCG_FILES
 
 STARTED, PASSED = write_acts(GameStarted(("Anna", "Ben")), Passed(0))
 EVENTS = [StoredEvent(0, 1e9, STARTED), StoredEvent(1, 1e9 + 1, PASSED)]
-ENTERED = Result("X", ("Cleo", "Dan"), (300, 200), (0,), 2e9)
+RESULT = Result("A", ("Anna", "Ben"), (10, 20), (1,), 3e9, 1)
 
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """Write a file with two games, of which the second has a result, and a result that the director entered."""
+    """Write a file with two games, each with a result."""
     path = tmp_path / "hall.db"
     games, problem = open_received_games(path)
     assert not problem
     with closing(games):
         for number in (1, 2):
             games.add_events("A", "store", number, [StoredEvent(0, 1e9 + number, STARTED), EVENTS[1]])
-        games.save_result(2, Result("A", ("Anna", "Ben"), (10, 20), (1,), 3e9, 2))
-        games.save_result(0, ENTERED)
+        for number in (1, 2):
+            games.save_result(number, replace(RESULT, game=number))
         games.save_note("delay", "60.0")
     return path
 
@@ -58,8 +59,8 @@ def damage(path: Path, sql: str) -> None:
         ("DELETE FROM event WHERE game = 1 AND number = 1", [2], 2),
         ("UPDATE game SET number = 7 WHERE id = 1", [2], 2),
         ("DELETE FROM game WHERE id = 1", [2], 2),
-        ("DELETE FROM result WHERE game IS NULL", [1, 2], 1),
-        ("UPDATE result SET body = replace(body, '300', '800') WHERE game IS NULL", [1, 2], 1),
+        ("DELETE FROM result WHERE game = 1", [1, 2], 1),
+        ("UPDATE result SET body = replace(body, '20', '80') WHERE game = 1", [1, 2], 1),
         ("UPDATE note SET text = '90.0'", [1, 2], 2),
         ("DELETE FROM total", [1, 2], 2),
     ],
@@ -72,11 +73,13 @@ def test_damaged_row_is_left_out_and_all_others_are_copied(
     with closing(games):
         assert key_of(problem) == "hall-rescued" and "hall.db.damaged-" in problem
         assert [game.number for game in games.list_games()] == games_left
+        (new,) = [games.add_events("B", "other", 1, [StoredEvent(0, 5.0, STARTED)])]
+        assert new is not None and new.id == 3, "no id of a lost game is used again"
         assert len(games.list_results()) == results_left
         assert games.read_note("delay") in ("60.0", None)
     again, problem = open_received_games(path)
     with closing(again):
-        assert not problem and [game.number for game in again.list_games()] == games_left
+        assert not problem and [game.number for game in again.list_games() if game.table == "A"] == games_left
 
 
 def test_rescue_that_a_power_cut_interrupted_begins_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
