@@ -201,10 +201,10 @@ def compute_end_scores(state: State) -> list[EndScore]:
 def _is_unplayed_counted(state: State) -> bool:
     """Return True if unplayed letters count.
 
-    They do not count in a Finish Line game in which a player has reached the line, even if the line was reached only by
-    a correction after the end.
+    They do not count if the players skip them, and in a Finish Line game in which a player has reached the line, even
+    if the line was reached only by a correction after the end.
     """
-    if state.rules.unplayed is UnplayedRule.NONE:
+    if state.skips_racks or state.rules.unplayed is UnplayedRule.NONE:
         return False
     lines = state.rules.finish_lines(len(state.players))
     is_line_reached = state.end_reason is EndReason.FINISH_LINE or bool(_find_finishers(state, lines))

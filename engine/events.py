@@ -301,6 +301,13 @@ class RackRevealed:
 
 
 @dataclass(frozen=True, slots=True)
+class RacksSkipped:
+    """The players count no unplayed letters, for example because the tiles are already in the bag."""
+
+    kind: ClassVar[str] = "racks-skipped"
+
+
+@dataclass(frozen=True, slots=True)
 class PlayerRenamed:
     """A new name for a player. The name applies to the whole game, including earlier turns."""
 
@@ -330,7 +337,10 @@ PlayerTurn = PlayMade | Exchanged | Passed
 SwapEvent = TileRecycled | BlankTaken
 """The acts that exchange a tile of the board for one of the rack; the turn goes on."""
 TurnEvent = PlayerTurn | Challenged | PlayWithdrawn | TileRecycled | BlankTaken | GameEnded
-Act = FirstDrawn | PositionEntered | TurnEvent | PointsGiven | ClockRead | RackRevealed | PlayerRenamed | RecordImported
+Act = (
+    FirstDrawn | PositionEntered | TurnEvent | PointsGiven | ClockRead | RackRevealed | RacksSkipped | PlayerRenamed
+    | RecordImported
+)  # fmt: skip
 """What happens at the table. `engine.transitions` applies acts to the state of a game."""
 Edit = (
     BlankNamed | SquareCorrected | ScoreCorrected | TurnCorrected | TurnGiven | TurnInserted | PlayCounted | PlayJudged

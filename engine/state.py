@@ -114,7 +114,8 @@ class State:
     - One entry for each player, in seat order: `totals` (points), `rack_counts` (tiles on the rack), `turns_to_skip`
       (turns that the player must still miss) and `clocks` (seconds used).
     - `bag_count`: tiles in the bag. It is computed from the plays, like `rack_counts`: the camera sees neither.
-    - `revealed_racks`: the letters of players who revealed their racks.
+    - `revealed_racks`: the letters of players who revealed their racks. `skips_racks` is True if the players count no
+      unplayed letters.
     - `drawing`: the players who must still draw for first play.
     """
 
@@ -131,6 +132,7 @@ class State:
     turns_to_skip: tuple[int, ...]
     clocks: tuple[float, ...]
     revealed_racks: Mapping[int, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    skips_racks: bool = False
     end_reason: EndReason | None = None
     drawing: tuple[int, ...] = ()
 

@@ -26,6 +26,7 @@ from engine.events import (
     PointsGiven,
     PositionEntered,
     RackRevealed,
+    RacksSkipped,
     Ref,
     SwapEvent,
     TileRecycled,
@@ -200,7 +201,10 @@ def _apply_act(state: State, act: Act, item: Item, entered_score: int | None) ->
             return replace(state, clocks=replace_at(state.clocks, player, seconds))
         case RackRevealed(player, tiles):
             _check_tiles_exist(state, tiles)
-            return replace(state, revealed_racks=MappingProxyType({**state.revealed_racks, player: tiles}))
+            racks = MappingProxyType({**state.revealed_racks, player: tiles})
+            return replace(state, revealed_racks=racks, skips_racks=False)
+        case RacksSkipped():
+            return replace(state, skips_racks=True)
         case PlayerRenamed(player, name):
             return _rename_player(state, player, name)
         case GameEnded(reason):

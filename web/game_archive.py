@@ -64,6 +64,7 @@ class GameLine:
     - `started`: start time (Unix time). `players`: names in seat order.
     - `totals`, `winners` (player indices): empty if the game cannot be read.
     - `racks_wanted`: players whose unplayed letters are not counted yet. Until all are counted, `winners` is empty.
+      `skips_racks` is True if the players counted none.
     - `ended`: True if the game was played to its end. `running`: True if the game is in progress at the table.
     - `damage`: a sentence for the user about a game with lost events, otherwise empty.
     """
@@ -78,6 +79,7 @@ class GameLine:
     imported: bool = False
     damage: str = ""
     racks_wanted: tuple[int, ...] = ()
+    skips_racks: bool = False
 
     @property
     def day(self) -> date:
@@ -184,6 +186,7 @@ class GameArchive:
             winners=standing.winners,
             ended=standing.summary is not None,
             racks_wanted=standing.racks_wanted,
+            skips_racks=standing.skips_racks,
         )
 
     def make_lines(self, games: Sequence[StoredGame]) -> tuple[GameLine, ...]:

@@ -201,7 +201,7 @@ class TableSnapshot:
       order.
     - Questions: `open_questions` are the deferred questions, the oldest first.
     - The end: `end_due` is True if the game should end by the rules. `winners` are set after the end. `racks_wanted`
-      are the players whose unplayed letters are not known.
+      are the players whose unplayed letters are not known; with `skips_racks`, no unplayed letters count.
     - Rules: `rules` are the rules in force (None before the first game), `finish_lines` the points that each player
       needs in the Finish Line game. `open_dictionary` is False if words may be looked up only in a challenge.
       `lexicon_advises` is True if the word list is too incomplete to decide a challenge.
@@ -234,6 +234,7 @@ class TableSnapshot:
     end_due: bool = False
     winners: tuple[int, ...] = ()
     racks_wanted: tuple[int, ...] = ()
+    skips_racks: bool = False
     clock: ClockView | None = None
     drawing: tuple[int, ...] = ()
     rules: Rules | None = None

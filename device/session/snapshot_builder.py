@@ -58,6 +58,7 @@ def build_snapshot(game: Game, words: WordList | None, provisional: Collection[i
         end_due=game.end_due is not None,
         winners=outcome.winners if outcome and not game.racks_wanted else (),
         racks_wanted=game.racks_wanted if outcome else (),
+        skips_racks=game.state.skips_racks,
     )
 
 

@@ -19,7 +19,7 @@ from device.storage.store import GameStore, StoredGame
 from engine.events import PlayerRenamed
 
 NOTE_NAME = "sum"
-SUMMARY_VERSION = 3
+SUMMARY_VERSION = 4
 """Version of the summaries. Increase it with each change of rules, scoring or statistics that changes summaries.
 
 `tests/device/storage/test_summary_cache.py` fails if the version was not increased.
@@ -30,6 +30,7 @@ class GameStanding(msgspec.Struct, frozen=True):
     """Standing of a game: players and totals in seat order, winners (seats), and the summary if the game is over.
 
     `racks_wanted` are the players whose unplayed letters are not known yet. Until all are known, `winners` is empty.
+    With `skips_racks`, no unplayed letters count.
     """
 
     players: tuple[str, ...]
@@ -37,6 +38,7 @@ class GameStanding(msgspec.Struct, frozen=True):
     winners: tuple[int, ...] = ()
     summary: GameSummary | None = None
     racks_wanted: tuple[int, ...] = ()
+    skips_racks: bool = False
 
 
 class _Note(msgspec.Struct):
@@ -127,7 +129,9 @@ def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | No
     if outcome is None:
         return GameStanding(game.players, game.totals)
     summary, wanted = summarise_game(stored.id, stored.started, game), game.racks_wanted
-    return GameStanding(game.players, outcome.totals, () if wanted else outcome.winners, summary, wanted)
+    return GameStanding(
+        game.players, outcome.totals, () if wanted else outcome.winners, summary, wanted, game.state.skips_racks
+    )
 
 
 def _renumber(standing: GameStanding | None, number: int) -> GameStanding | None:

@@ -103,7 +103,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     - `turn_of`: number of the player to move (null before and after a game, and while players draw for first play).
       `drawing`: numbers of the players who must draw now.
     - `winners`: numbers of the players who have won. `racks_wanted`: numbers of the players whose unplayed letters are
-      missing.
+      missing. `skips_racks`: true if no unplayed letters count.
     - `end_due`: true if the game should end now by the rules.
     - `in_bag`: number of tiles in the bag. `unseen`: counts of the tiles in the bag and on the racks. `exchange_most`:
       largest number of tiles that may be exchanged now.
@@ -135,6 +135,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     end_due: bool
     winners: tuple[int, ...]
     racks_wanted: tuple[int, ...]
+    skips_racks: bool
     clock: Clock | None
     drawing: tuple[int, ...]
     rules: Rules | None

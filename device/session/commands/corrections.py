@@ -24,7 +24,7 @@ from device.session.phases import Transition
 from device.session.recording import Record
 from engine.board import Square, parse_square
 from engine.ending import find_derived_racks, find_revealed_racks
-from engine.events import BlankNamed, BlankTaken, PlayerRenamed, RackRevealed, SquareCorrected
+from engine.events import BlankNamed, BlankTaken, PlayerRenamed, RackRevealed, RacksSkipped, SquareCorrected
 from engine.game import Game
 from engine.inference.overlooked_tiles import find_overlooked_turn
 from engine.ledger import AnswerText, Doubt, make_relative
@@ -179,6 +179,18 @@ class RevealRack(TableCommand, frozen=True):
             controller.show_notice("rack-rest", format_list(letters), state.players[player])
 
 
+class SkipRacks(TableCommand, frozen=True):
+    """Finish a game without counting unplayed letters."""
+
+    name = "skip-racks"
+    transition = Transition.REVEAL_RACK
+    operation_id = "skip_racks"
+
+    def run(self, context: CommandContext) -> None:
+        """Record that no letters count, until a player enters letters all the same."""
+        context.controller.commit(RacksSkipped())
+
+
 class RenamePlayer(TableCommand, frozen=True):
     """Change the name of a player. The colour stays the same, unless another colour is stored for the new name."""
 
@@ -200,4 +212,4 @@ class RenamePlayer(TableCommand, frozen=True):
         controller.colours.save([(after, controller.colours.get(after) or controller.colours.get(before))])
 
 
-CORRECTION_COMMANDS = (CorrectSquare, NameBlank, CorrectTurn, InsertTurn, RevealRack, RenamePlayer)
+CORRECTION_COMMANDS = (CorrectSquare, NameBlank, CorrectTurn, InsertTurn, RevealRack, SkipRacks, RenamePlayer)

@@ -48,6 +48,22 @@ def test_wrong_letters_are_corrected_from_their_line_of_the_score_sheet(tmp_path
         assert racks == [(0, "A", -1), (1, "E", -1)]
 
 
+def test_game_is_finished_without_counting_racks(tmp_path: Path) -> None:
+    with open_web_table(tmp_path) as table:
+        table.play_three_turns()
+        before = [player.total for player in table.session.state.players]
+        table.session.submit(EndGame()).result(PATIENCE_S)
+        phone = table.app.test_client()
+        pair(phone)
+        assert "Finish without counting" in phone.get("/dialogs/rack").text
+        assert press(phone, "/actions/skip-racks", table.seen) == (204, "")
+        state = table.session.state
+        assert [player.total for player in state.players] == before and state.winners and not state.racks_wanted
+        assert "were not counted" in phone.get("/").text and "letters not counted" in phone.get("/history").text
+        table.session.submit(RevealRack(0, "Q")).result(PATIENCE_S)
+        assert not table.session.state.skips_racks and table.session.state.racks_wanted == (1,)
+
+
 def test_line_that_follows_from_other_lines_offers_no_score(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.FINISHED)
     form = paired.get("/dialogs/turn?number=5").text
