@@ -142,14 +142,17 @@ class Players:
         """
         if question := self._session.state.question:
             self._session.submit(AnswerQuestion(question.chosen)).result(PATIENCE_S)
-        before = self._session.state
+        before, end = self._session.state, time.monotonic() + CHALLENGE_LOCKOUT_S + BEGIN_S
         self._hand.press(Button.CHALLENGE)
-        time.sleep(CHALLENGE_LOCKOUT_S)
-        if self._session.state.moment == before.moment and self._session.state.question is None:
-            self._hand.press(Button.CHALLENGE)
+        while (state := self._session.state).moment == before.moment and state.question is None:
+            if time.monotonic() > end:
+                self._hand.press(Button.CHALLENGE)
+                break
+            time.sleep(0.05)
 
     def put_right(self, truth: Game) -> None:
         """Answer what is asked, name blanks, put squares and turns right; `truth` is the game so far."""
+        self._session.ping().result(PATIENCE_S)  # a busy machine may still be running the command of a press
         state = self._session.state
         if question := state.question:
             self._result.asked.append(f"{question.text} [{question.answers[question.chosen]}]")
