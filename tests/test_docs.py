@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import tomllib
 from math import radians, tan
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from docs.tools import mount, mounting
+from tests.support.checkout import list_in_git
 from tests.support.docs_tables import END_MARKER, TABLES, make_session_table, read_table, start_marker
 from tests.support.photo_labels import load_collections
 
@@ -22,8 +22,9 @@ _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 
 
 def documents() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
-    return [ROOT / name for name in listed.split()] or sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+    return [ROOT / name for name in list_in_git("ls-files", "*.md")] or sorted(
+        [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    )
 
 
 def anchors(document: Path) -> set[str]:

@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from device.cli import main
+from tests.support.checkout import list_in_git
 from tests.support.modules import PACKAGES, build_import_graph, find_modules
 
 ROOT = Path(__file__).parents[1]
@@ -72,10 +73,9 @@ def test_release_without_the_address_of_the_project_is_refused(release_tree: Pat
 
 def test_address_of_the_project_is_in_one_place() -> None:
     address = PROJECT["urls"]["Homepage"]
-    files = subprocess.run(["git", "grep", "-lF", address], cwd=ROOT, capture_output=True, text=True)
-    if files.returncode > 1:
-        pytest.skip("this is no checkout of git")
-    assert files.stdout.split() == ["pyproject.toml"]
+    if not list_in_git("ls-files"):
+        pytest.skip("this is no checkout of git, or there is no git")
+    assert list_in_git("grep", "-lF", address) == ["pyproject.toml"]
 
 
 @pytest.fixture(scope="module")
