@@ -12,7 +12,7 @@ folder=${1?the root folder}
 port=${2:?the port of the page}
 
 random_text() { # random_text LENGTH: without characters that are mistaken for others
-    LC_ALL=C tr -dc 'abcdefghjkmnpqrstuvwxyz23456789' </dev/urandom | head -c "$1" || true
+    head -c 4096 /dev/urandom | LC_ALL=C tr -dc 'abcdefghjkmnpqrstuvwxyz23456789' | head -c "$1"
 }
 
 write() { # write PATH MODE [GROUP]: from standard input, on the card completely or not at all
