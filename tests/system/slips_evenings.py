@@ -5,8 +5,8 @@
 
 Players answer all questions with the truth, or nothing at all (`--silent`). A question is needless if the game would
 have been right without it. Turns without a slip are counted apart if a new letter was read with less than 0.95. An
-evening with a slip that one picture cannot show (a forgotten press whose line the next player continues, a covered
-square) is excused for a table that takes one picture a press.
+evening with a forgotten press whose line the next player continues is excused for a table that takes one picture a
+press, which cannot show it.
 """
 
 from __future__ import annotations
