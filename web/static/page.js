@@ -24,6 +24,7 @@ let isNewConnection = false;
 function show(news) {
   const isRestarted = news.id.split("-")[0] !== root.dataset.live.split("-")[0]; // else a start was undone
   if (isRestarted && isBefore(news.seen, root.dataset.seen)) hasLostTurns = true;
+  else if (isRestarted && !document.querySelector("dialog[open]")) return location.reload(); // perhaps another camera
   if (panel && news.seen !== root.dataset.seen) clearOldRefusal(panel.querySelector("output"));
   root.dataset.live = news.id;
   root.dataset.phase = news.phase;

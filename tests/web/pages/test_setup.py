@@ -39,7 +39,11 @@ def panel(table: ShownTable) -> Iterator[Panel]:
 def app(table: ShownTable, panel: Panel) -> Iterator[Flask]:
     wifi = Hotspot("Tilekeeper", "horn-farm", "192.168.4.1")
     place = HostInfo(
-        panel, (Button.CHALLENGE,), ("There is <no> display.",), lambda: ("http://192.168.4.1:8080",), wifi
+        panel,
+        (Button.CHALLENGE,),
+        lambda: ["There is <no> display."],
+        lambda: ("http://192.168.4.1:8080",),
+        wifi,
     )
     app = create_app(table, host_info=place)
     yield app
