@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from math import radians, tan
 from pathlib import Path
 
@@ -118,10 +117,3 @@ def test_table_of_the_photographs_lists_every_collection() -> None:
     text = (ROOT / "docs" / "reading.md").read_text(encoding="utf-8")
     rows = [row.strip("| ").split(" | ")[:2] for row in read_table(text, "reading").splitlines()[2:-1]]
     assert rows == [[collection.repo, str(len(collection.records))] for collection in load_collections()]
-
-
-def test_settings_of_the_hall_fit_its_access_rules() -> None:
-    text = (ROOT / "docs" / "hall.md").read_text(encoding="utf-8")
-    examples = dict(re.findall(r"```(toml|text)\n(.*?)```", text, re.DOTALL))
-    hall = tomllib.loads(examples["toml"])["hall"]
-    assert "pattern write tilekeeper/v2/%u/#" in examples["text"] and hall["user"] == hall["table"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import signal
+import socket
 import threading
 import time
 from contextlib import ExitStack
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 HELP = "show all tables of a club or tournament on one page"
 DEFAULT_PORT = 8090
-_FILE_NAME = "hall.db"
 _MAX_PAIRINGS_BYTES = 1_000_000
 
 
@@ -59,6 +59,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="file with the pairings of an event, one per line: round,table,player,player",
     )
     parser.add_argument(
+        "--init",
+        type=int,
+        metavar="N",
+        help="write the files for a broker with TLS and for N tables to the new folder --data, and end; --broker "
+        "is the name or address of this computer for the tables",
+    )
+    parser.add_argument(
         "--demo", action="store_true", help="show ten simulated tables (needs Mosquitto on this machine)"
     )
 
@@ -68,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C or SIGTERM."""
     from web.hall.feed import MAX_DELAY_S
 
+    if args.init is not None:
+        return _write_files(args)
     if not args.broker and not args.demo:
         raise UserError("Give the address of the broker with --broker, or try --demo.")
     if not 1 <= args.broker_port <= MAX_PORT:
@@ -83,10 +92,36 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+MAX_INIT_TABLES = 200
+
+
+def _write_files(args: argparse.Namespace) -> int:
+    """Write the files of a new hall, and say how to use them. Raises `UserError`."""
+    from device.cli.hall_setup import BROKER_PORT, HALL_USER, TABLE_FOLDER, write_hall_files
+
+    folder = args.data or Path("hall")
+    if not 1 <= args.init <= MAX_INIT_TABLES:
+        raise UserError(f"--init {args.init}: Enter 1 to {MAX_INIT_TABLES} tables.")
+    host = args.broker or f"{socket.gethostname()}.local"
+    try:
+        write_hall_files(folder, args.init, dict.fromkeys((host, socket.gethostname(), "localhost", "127.0.0.1")))
+    except OSError as error:
+        raise UserError(f"{folder} cannot be written ({error.strerror}). Choose another folder with --data.") from None
+    print(f"The files are in {folder}. Keep them secret: they have the passwords.")
+    print(f"broker:  mosquitto -c {folder}/broker/mosquitto.conf")
+    print(
+        f"hall:    tilekeeper hall --broker {host} --broker-port {BROKER_PORT} --ca {folder}/hall/hall-ca.pem "
+        f"--user {HALL_USER} --password-file {folder}/hall/hall-password --data {folder}/data"
+    )
+    print(f"table N: copy {folder}/table-N to {TABLE_FOLDER}, and add its hall.toml to settings.toml")
+    return 0
+
+
 def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     """Open broker, tables, receiver and page; `stack` closes them. Raises `TilekeeperError`."""
     from device.hall.director import FILE_NAME as KEY_FILE_NAME
     from device.hall.director import open_key
+    from device.hall.receiving.hall_backup import HALL_FILE_NAME
     from device.hall.receiving.receiver import HallReceiver
     from web.hall.app import create_hall_app
     from web.security.pairing import FILE_NAME, Pairing
@@ -94,9 +129,9 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
 
     folder = None if args.demo else ensure_data_folder(args.data)
     settings = _open_demo(stack) if args.demo else _make_settings(args)
-    path = folder / _FILE_NAME if folder else ":memory:"
+    path = folder / HALL_FILE_NAME if folder else ":memory:"
     key = open_key(folder / KEY_FILE_NAME) if folder else None
-    games_since = time.time() if folder and not (folder / _FILE_NAME).exists() else 0.0
+    games_since = time.time() if folder and not (folder / HALL_FILE_NAME).exists() else 0.0
     receiver = stack.enter_context(HallReceiver(path, settings, print_line, key, games_since))
     if args.pairings:
         _read_pairings(args.pairings, receiver)

@@ -1,12 +1,13 @@
 """Restore a backup: its games replace all games that are stored now. Stop the table first.
 
 Nothing is lost: the games that were stored before are kept in a folder, and the command lists those of which the backup
-lacks turns.
+lacks turns. The file of a hall restores the hall and its key; stop the hall first.
 """
 
 from __future__ import annotations
 
 import argparse
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,13 @@ def run(args: argparse.Namespace) -> int:
     if not args.file.is_file():
         raise UserError(f"There is no file {args.file}. Give the file of a backup.")
     try:
+        if zipfile.is_zipfile(args.file):
+            from device.hall.receiving.hall_backup import restore_hall
+
+            count, aside = restore_hall(args.file, find_games_folder(args))
+            print(f"the hall is restored from {args.file}, with its games ({count}) and its key")
+            print(f"the hall that was there before is kept in {aside}" if aside else "there was no hall before")
+            return 0
         done = restore_backup(args.file, find_games_folder(args) / "games.db")
     except StoreDamagedError:
         raise UserError(f"{args.file} is damaged or is no backup of Tilekeeper. Choose another backup.") from None

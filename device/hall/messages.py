@@ -1,6 +1,6 @@
 """The messages of a table (version 2), and functions that make them from a snapshot or from stored events.
 
-Nothing here depends on the network. No message says whether a word is valid. `docs/hall.md` describes the topics.
+Nothing here depends on the network. No message says whether a word is valid. `docs/hall-mqtt.md` describes the topics.
 """
 
 from __future__ import annotations

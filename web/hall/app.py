@@ -9,6 +9,7 @@ from flask import Blueprint, Flask, Response, abort
 from flask.typing import ResponseReturnValue
 
 from device.hall.receiving.hall_state import HallTable
+from device.session.clock import format_clock
 from device.session.snapshot import TableSnapshot
 from engine.cgp import format_cgp
 from engine.errors import NotationError
@@ -18,7 +19,7 @@ from web.api.schemas import State
 from web.app import make_app
 from web.filters import build_editions_css
 from web.hall import event
-from web.hall.event import Hall
+from web.hall.event import Hall, export_game
 from web.hall.feed import HallFeed
 from web.hall.view import COLOURS_PATH, HallView, TableFeed, make_line_id
 from web.host_info import HostInfo
@@ -68,6 +69,23 @@ def _send_editions_css() -> Response:
     return Response(build_editions_css(), mimetype="text/css", headers={"Cache-Control": "max-age=3600"})
 
 
+TEXT_FIELDS = ("name-1", "name-2", "total-1", "total-2", "clock-1", "clock-2", "last", "bag")
+
+
+def list_texts(state: TableSnapshot) -> dict[str, str]:
+    """Return the texts of a game for broadcasts by their names (`TEXT_FIELDS`), as far as the game has them."""
+    fields = {f"name-{seat}": player.name for seat, player in enumerate(state.players, 1)}
+    fields |= {f"total-{seat}": str(player.total) for seat, player in enumerate(state.players, 1)}
+    if state.clock:
+        now = time.monotonic()
+        seats = range(len(state.clock.used))
+        fields |= {f"clock-{seat + 1}": format_clock(state.clock.compute_left(seat, now)) for seat in seats}
+    if turn := state.last_turn:
+        word = turn.words[0].text if turn.words else turn.word or turn.kind
+        fields["last"] = f"{state.players[turn.player].name}: {word} {turn.score:+}"
+    return fields if state.in_bag is None else fields | {"bag": str(state.in_bag)}
+
+
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
@@ -85,6 +103,8 @@ def create_blueprint(live: HallView, delayed: HallView, pairing: Pairing) -> Blu
     routes.get("/tables/<name>/overlay")(pages.overlay)
     routes.get("/tables/<name>/state.json")(pages.state)
     routes.get("/tables/<name>/position.cgp")(pages.position)
+    routes.get("/tables/<name>/game.gcg")(pages.gcg)
+    routes.get("/tables/<name>/<field>.txt")(pages.text)
     return routes
 
 
@@ -143,6 +163,20 @@ class HallPages:
             return Response(f"{format_cgp(table.played.game)}\n", mimetype="text/plain", headers=_NO_STORE)
         except NotationError as error:
             return Response(f"{error}\n", status=409, mimetype="text/plain")
+
+    def gcg(self, name: str) -> Response:
+        """Return the game of a table as a GCG file, which grows with each turn."""
+        played = self._find_table(name).played
+        if played is None or played.game is None:
+            abort(404)
+        return Response(export_game(played.game)[1], mimetype="text/plain", headers=_NO_STORE)
+
+    def text(self, name: str, field: str) -> Response:
+        """Return one text for the pictures of a broadcast; empty while the table has no game. See `list_texts`."""
+        snapshot = self._find_table(name).make_snapshot(self.delayed.delay_s)
+        if field not in TEXT_FIELDS:
+            abort(404)
+        return Response(list_texts(snapshot).get(field, ""), mimetype="text/plain", headers=_NO_STORE)
 
     def _choose_view(self) -> HallView:
         return self.live if find_current_client(self.pairing) else self.delayed

@@ -106,7 +106,9 @@ def apply_undo(hall: HallState) -> HallState:
 
 
 def apply_assignment(hall: HallState) -> HallState:
-    """Return the hall after each of its games that has no round got one."""
+    """Return the hall after each of its games that has no round got one, if the event has rounds."""
+    if not hall.event.rounds:
+        return hall
     event = assign_games(hall.event, hall.all_results, hall.find_name)
     revision = hall.revision + 1
     return hall if event == hall.event else replace(hall, revision=revision, results_revision=revision, event=event)

@@ -12,6 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from paho.mqtt.publish import single
 
+from device.cli.hall_setup import format_rights
 from device.hall.director import (
     KEY_TOPIC,
     MAX_ORDER_BYTES,
@@ -347,11 +348,11 @@ def test_table_survives_what_any_client_may_send(playing: TableSession, make_bro
             assert hall.state.tables["7"].is_online
 
 
-def test_rights_of_the_document_let_only_the_hall_direct(
+def test_written_rights_let_only_the_hall_direct(
     playing: TableSession, make_broker: MakeBroker, path: Path, tmp_path: Path
 ) -> None:
     rights = tmp_path / "acl"
-    rights.write_text(read_rights(), encoding="utf-8")
+    rights.write_text(format_rights([USER]), encoding="utf-8")
     rights.chmod(0o600)
     broker = make_broker(f"acl_file {rights}\n")
     settings = broker.settings(table=USER)
@@ -372,12 +373,6 @@ def test_rights_of_the_document_let_only_the_hall_direct(
             directed.withdraw()
             until(lambda: hall.state.find_title(USER) == USER)
     assert directed.refused_count == 0 and not hall.state.problems
-
-
-def read_rights() -> str:
-    """Return the rights in docs/hall.md."""
-    document = Path(__file__).parents[3] / "docs" / "hall.md"
-    return document.read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
 
 
 def record(sent: list[bytes]) -> Callable[..., object]:

@@ -146,6 +146,24 @@ def test_position_is_that_of_engines(client: FlaskClient) -> None:
     assert client.get("/tables/Table%202/position.cgp").text == f"{rows} / 0/14 0 ld english;\n"
 
 
+def test_gcg_file_of_a_table_grows_with_each_turn(hall: ShownHall, client: FlaskClient) -> None:
+    assert "8F HORN +14 14" in client.get("/tables/Table%202/game.gcg").text
+    hall.state = apply_game(hall.state, *received("Table 2", [STARTED, HORN, Passed(1)]))
+    hall.look()
+    assert ">Ben: E - +0 0" in client.get("/tables/Table%202/game.gcg").text
+    assert client.get("/tables/Table%2010/game.gcg").status_code == 404
+
+
+def test_texts_for_broadcasts_have_addresses_that_outlive_the_game(client: FlaskClient) -> None:
+    def read(field: str, table: str = "2") -> str:
+        return client.get(f"/tables/Table%20{table}/{field}.txt").text
+
+    assert [read(field) for field in ("name-1", "total-1", "last", "bag", "clock-1")] == [
+        "Anna", "14", "Anna: HORN +14", "82", "23:59",
+    ]  # fmt: skip
+    assert read("name-1", "10") == "" and client.get("/tables/Table%202/phase.txt").status_code == 404
+
+
 def test_state_for_commentators_has_a_play_that_breaks_the_rules(hall: ShownHall, client: FlaskClient) -> None:
     play = replace_play(HORN, play=written(new_game(), "1A HORN"))
     hall.state = apply_game(hall.state, *received("Table 2", [STARTED, play]))

@@ -1,0 +1,90 @@
+"""Files with which the broker, the hall and the tables find and trust each other, for `tilekeeper hall --init`."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import secrets
+from collections.abc import Iterable
+from pathlib import Path
+
+from device.cli import UserError
+from device.hall.messages import TOPIC_ROOT
+
+BROKER_PORT = 8883
+HALL_USER = "hall"
+TABLE_FOLDER = "/etc/tilekeeper"
+"""Folder in which the files of a table belong on its computer."""
+_PASSWORD_ROUNDS = 101
+"""Rounds of PBKDF2 in a password file of Mosquitto, as its own `mosquitto_passwd` makes it."""
+
+
+def write_hall_files(folder: Path, count: int, names: Iterable[str]) -> None:
+    """Write the files for `count` tables to a new folder.
+
+    `names` are names and addresses of the broker; the first one is that which the tables use. Raises `UserError` if
+    the folder exists, and `OSError`.
+    """
+    from web.security.certificate import OwnCertificate
+
+    host, *_ = names = list(names)
+    try:
+        folder.mkdir(mode=0o700, parents=True)
+    except FileExistsError:
+        raise UserError(f"{folder} exists. Delete it, or choose another folder with --data.") from None
+    broker = folder.resolve() / "broker"
+    broker.mkdir(mode=0o700)
+    OwnCertificate(broker / "key.pem", lambda: names).renew()
+    pem = (broker / "key.pem").read_text(encoding="ascii")
+    certificate = pem[pem.index("-----BEGIN CERTIFICATE") :]
+    users = [HALL_USER, *map(str, range(1, count + 1))]
+    passwords = {user: secrets.token_urlsafe(18) for user in users}
+    _write(broker / "certificate.pem", certificate)
+    _write(broker / "passwords", "".join(f"{user}:{hash_password(text)}\n" for user, text in passwords.items()))
+    _write(broker / "rights", format_rights(users[1:]))
+    _write(broker / "mosquitto.conf", _format_broker(broker))
+    for user in users:
+        client = folder / (f"table-{user}" if user != HALL_USER else HALL_USER)
+        client.mkdir(mode=0o700)
+        _write(client / "hall-ca.pem", certificate)
+        _write(client / "hall-password", f"{passwords[user]}\n")
+        if user != HALL_USER:
+            _write(client / "hall.toml", _format_table(host, user))
+
+
+def hash_password(password: str) -> str:
+    """Return a password as in a password file of Mosquitto 2 (PBKDF2 with SHA-512)."""
+    salt = secrets.token_bytes(12)
+    digest = hashlib.pbkdf2_hmac("sha512", password.encode(), salt, _PASSWORD_ROUNDS)
+    return f"$7${_PASSWORD_ROUNDS}${base64.b64encode(salt).decode()}${base64.b64encode(digest).decode()}"
+
+
+def format_rights(tables: Iterable[str]) -> str:
+    """Return the rights at the broker: a table writes its own topics; the hall reads all, and directs the tables."""
+    rights = f"user {HALL_USER}\ntopic read {TOPIC_ROOT}/#\ntopic write {TOPIC_ROOT}/hall/key\n"
+    rights += f"topic write {TOPIC_ROOT}/+/director\n"
+    for table in tables:
+        own = f"{TOPIC_ROOT}/{table}"
+        rights += f"\nuser {table}\ntopic write {own}/#\ntopic read {own}/director\ntopic read {TOPIC_ROOT}/hall/key\n"
+    return rights
+
+
+def _format_broker(folder: Path) -> str:
+    return (
+        f"listener {BROKER_PORT}\nallow_anonymous false\n"
+        f"certfile {folder}/certificate.pem\nkeyfile {folder}/key.pem\n"
+        f"password_file {folder}/passwords\nacl_file {folder}/rights\n"
+        f"persistence true\npersistence_location {folder}/\nmax_queued_messages 0\nmax_packet_size 1100000\n"
+    )
+
+
+def _format_table(host: str, table: str) -> str:
+    return (
+        f'[hall]\nhost = "{host}"\nport = {BROKER_PORT}\nca = "{TABLE_FOLDER}/hall-ca.pem"\n'
+        f'user = "{table}"\npassword_file = "{TABLE_FOLDER}/hall-password"\ntable = "{table}"\n'
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o600)

@@ -1,0 +1,62 @@
+"""`tilekeeper hall --init`: a real broker with the written files lets hall and tables in, and keeps their rights."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from device.cli import main
+from device.hall.connection import BrokerConnection
+from device.hall.messages import make_status_message
+from device.hall.receiving.receiver import HallReceiver
+from device.settings import HallSettings, load_settings
+from tests.support.broker import HAS_MOSQUITTO
+from tests.support.ports import find_free_port
+from tests.support.waiting import until
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    assert main(["hall", "--init", "2", "--broker", "127.0.0.1"]) == 0
+    return tmp_path / "hall"
+
+
+def test_files_are_secret_and_settings_of_a_table_are_valid(folder: Path) -> None:
+    assert all(path.stat().st_mode & 0o077 == 0 for path in folder.rglob("*"))
+    settings = load_settings(folder / "table-2" / "hall.toml").hall
+    assert (settings.host, settings.port, settings.user, settings.table) == ("127.0.0.1", 8883, "2", "2")
+
+
+def test_folder_that_exists_is_not_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = (folder / "broker" / "passwords").read_text()
+    assert main(["hall", "--init", "2"]) == 2 and "exists" in capsys.readouterr().err
+    assert (folder / "broker" / "passwords").read_text() == before
+
+
+@pytest.mark.skipif(not HAS_MOSQUITTO, reason="needs mosquitto: sudo apt install mosquitto")
+def test_broker_with_the_written_files_lets_hall_and_tables_in(folder: Path) -> None:
+    port, file = find_free_port(), folder / "broker" / "mosquitto.conf"
+    file.write_text(file.read_text().replace("8883", str(port)) + "user root\n")  # no effect without root
+
+    def make_settings(name: str, user: str) -> HallSettings:
+        return HallSettings(
+            "127.0.0.1", port, folder / name / "hall-ca.pem", user, folder / name / "hall-password", user
+        )
+
+    broker = subprocess.Popen(["mosquitto", "-c", file], stderr=subprocess.DEVNULL)
+    try:
+        with HallReceiver(":memory:", make_settings("hall", "hall"), print) as hall:
+            until(lambda: hall.state.is_connected)
+            settings = make_settings("table-2", "2")
+            table = BrokerConnection(settings, "2")
+            table.publish([make_status_message("2", online=True), make_status_message("1", online=True)], print)
+            until(lambda: table.wait(0.1) or table.is_acknowledged)
+            until(lambda: "2" in hall.state.tables)
+            table.close()
+            assert list(hall.state.tables) == ["2"], "a table writes only its own topics"
+    finally:
+        broker.terminate()
+        broker.wait()
