@@ -45,6 +45,19 @@ def test_links_lead_somewhere(document: Path) -> None:
     assert lost == []
 
 
+def test_tests_of_the_promises_exist() -> None:
+    named = set(re.findall(r"`(test_\w+)`", (ROOT / "docs" / "security.md").read_text(encoding="utf-8")))
+    sources = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    assert len(named) > 30 and named - set(re.findall(r"def (test_\w+)\(", sources)) == set()
+
+
+def test_each_protection_names_its_test() -> None:
+    text = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    promises = text.partition("## What is protected")[2].partition("## What is not")[0]
+    rows = [row for row in re.findall(r"^\| .+ \|$", promises, re.MULTILINE) if not row.endswith((" test |", " --- |"))]
+    assert len(rows) > 15 and [row for row in rows if "`test_" not in row] == []
+
+
 def test_games_are_copied_before_a_partition_is_mounted_over_them() -> None:
     text = (ROOT / "docs" / "pi.md").read_text(encoding="utf-8")
     (commands,) = [block for block in re.findall(r"```sh\n(.*?)```", text, re.DOTALL) if "/etc/fstab" in block]
