@@ -58,11 +58,15 @@ def read_sheet(client: FlaskClient) -> str:
     return unescape(client.get("/setup").text)
 
 
-def save(client: FlaskClient, players: str = "", **fields: Any) -> TestResponse:
-    """Send the sheet as it is at the first start but for the players (`Anna,Ben`) and `fields`."""
+def fill(client: FlaskClient, players: str = "", **fields: Any) -> dict[str, Any]:
+    """Return the sheet as it is at the first start but for the players (`Anna,Ben`) and `fields`."""
     (version,) = re.findall(r'name="version" value="([^"]*)"', client.get("/setup").text)
     form = {"tiles": "en", "lexicon": "shipped", "source": "phone", "colours": "", "version": version, **fields}
-    return client.post(PATH, data={"csrf": token(client), "players": [*players.split(","), ""], **form})
+    return {"csrf": token(client), "players": [*players.split(","), ""], **form}
+
+
+def save(client: FlaskClient, players: str = "", **fields: Any) -> TestResponse:
+    return client.post(PATH, data=fill(client, players, **fields))
 
 
 def test_first_page_of_a_new_table_is_the_sheet_once(admin: FlaskClient) -> None:
@@ -100,6 +104,13 @@ def test_players_and_tiles_are_saved_without_a_restart(admin: FlaskClient, path:
     game = load_settings(path).game
     assert (game.players, game.tiles, game.lexicon) == (("Anna", "Player 2", "Ben"), "de", None)
     assert re.findall(r'name="players"[^>]* value="([^"]*)"', admin.get("/setup?saved").text)[:3] == [*game.players]
+
+
+def test_sheet_that_is_saved_during_a_game_speaks_of_the_next_one(table: WebTable, admin: FlaskClient) -> None:
+    table.play_three_turns()
+    assert (
+        "The next game has these players" in admin.post(PATH, follow_redirects=True, data=fill(admin, "Eva,Ida")).text
+    )
 
 
 def test_uploaded_list_is_chosen_for_the_tiles_of_the_sheet(admin: FlaskClient, path: Path, tmp_path: Path) -> None:
