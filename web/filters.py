@@ -392,13 +392,13 @@ def list_squares(state: TableSnapshot, t: Texts) -> tuple[SquareView, ...]:
 def _make_square_view(square: int, is_mirrored: bool, premium: str, tile: TileView | None, t: Texts) -> SquareView:
     column = BOARD_SIZE - 1 - column_of(square) if is_mirrored else column_of(square)
     name = square_name(square)
+    premium_text = t(f"premium.{premium}") if premium else ""
     if tile is None:
-        label = t("board.square_empty", square=name)
+        label = t("board.square_empty", square=f"{name} {premium_text}".rstrip())
     elif tile.blank:
         label = t("board.square_blank", square=name, letter=tile.letter)
     else:
         label = t("board.square", square=name, letter=tile.letter, value=tile.value)
-    premium_text = t(f"premium.{premium}") if premium else ""
     return SquareView(name, column, row_of(square), premium, premium_text, tile, label)
 
 

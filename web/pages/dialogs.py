@@ -92,7 +92,13 @@ class Dialogs:
     def more(self) -> Response:
         """Return the list of actions that are rarely needed."""
         rules = self.session.state.rules
-        return self.show("more", rules=rules, languages=languages().values(), longest=MAX_PLAYER_NAME_LENGTH)
+        return self.show(
+            "more",
+            rules=rules,
+            languages=languages().values(),
+            longest=MAX_PLAYER_NAME_LENGTH,
+            phone_camera=self.session.uses_phone_camera,
+        )
 
     def square(self) -> Response:
         """Return the form to correct the square in the query, or the form to choose a square if the query has none."""

@@ -240,7 +240,7 @@ class SettingsPages:
             overrides=editor.overrides,
             lexicon=LEXICON,
             camera=SOURCE,
-            named={LEXICON: self._list_lexicons(form), LANGUAGE: _list_languages()},
+            named={LEXICON: self._list_lexicons(form), LANGUAGE: _list_languages(), TILES: _list_tile_sets(form)},
             lexicon_path=LEXICON_PATH,
             pending=editor.list_pending(),
             path=editor.path,
@@ -271,7 +271,19 @@ def _describe_chosen_list(form: SettingsForm) -> Sequence[str]:
 
 def _list_languages() -> Mapping[str, str]:
     """Return the values that are allowed for the setting of the language, each with the language's own name."""
-    return {"": texts()("settings.default"), **{code: language("name") for code, language in languages().items()}}
+    names = {code: language("name") for code, language in languages().items()}
+    return {"": texts()("settings.default"), **_sort_by_name(names)}
+
+
+def _list_tile_sets(form: SettingsForm) -> Mapping[str, str]:
+    """Return the values that are allowed for the setting of the tiles, with their names, sorted by name."""
+    current = form.texts.get(TILES, "")
+    names = {code: texts()(f"tiles.{code}") for code in playable_tile_set_names()}
+    return _sort_by_name({**({} if current in names else {current: current}), **names})
+
+
+def _sort_by_name(names: Mapping[str, str]) -> Mapping[str, str]:
+    return dict(sorted(names.items(), key=lambda item: item[1].casefold()))
 
 
 def refuse_write(error: Exception) -> Response:

@@ -202,7 +202,7 @@ function tick() {
 // Marks a page without connection: nobody should trust an old score.
 function setOffline(isOffline) {
   if (isOffline && !root.classList.contains("offline")) {
-    const time = new Date().toLocaleTimeString(root.lang, { hour: "2-digit", minute: "2-digit" });
+    const time = new Date().toLocaleTimeString(root.lang, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
     const { dataset } = document.querySelector("#status .now");
     dataset.offline = dataset.offlineSince.replace("{time}", time);
   }

@@ -7,24 +7,27 @@ const SENT_AS_TAKEN = ["image/jpeg", "image/png", "image/webp"]; // small pictur
 const UNUSABLE = 422; // the reason is among the notices of the table, for all phones
 
 const picture = document.getElementById("picture");
+const storedPicture = document.getElementById("stored-picture"); // one that was taken before, not with `capture`
 let seenAtTap = "";
 let questionAtTap = "";
 let isAgain = false; // the picture answers the open question
 
 document.addEventListener("click", (event) => {
-  const button = event.target.closest("#panel .end-turn, .look-again");
+  const button = event.target.closest("#panel .end-turn, .look-again, .stored-picture");
   if (!button || !picture) return;
+  const chooser = button.classList.contains("stored-picture") ? storedPicture : picture;
   if ("fallback" in picture.dataset && !hasFlag("no-camera")) return; // a phone on a stand is the camera
   event.preventDefault();
   seenAtTap = root.dataset.seen;
-  questionAtTap = button.form.elements.question_id.value; // of the dialog, which may be older than the page
+  questionAtTap = button.form?.elements.question_id.value; // of the dialog, which may be older than the page
   isAgain = button.classList.contains("look-again");
-  picture.value = ""; // the same file may be chosen twice
-  picture.click();
+  chooser.value = ""; // the same file may be chosen twice
+  chooser.click();
 });
 
-picture?.addEventListener("change", async () => {
-  const file = picture.files[0];
+for (const chooser of [picture, storedPicture]) chooser?.addEventListener("change", () => endTurn(chooser.files[0]));
+
+async function endTurn(file) {
   if (!file) return;
   dialog.close();
   const output = panel.querySelector("output");
@@ -38,7 +41,7 @@ picture?.addEventListener("change", async () => {
   }
   output.classList.remove("progress");
   refresh();
-});
+}
 
 // Sends a picture for the turn that was shown at the tap; returns why it was refused.
 async function sendPicture(blob, name) {

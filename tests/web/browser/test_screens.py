@@ -151,7 +151,7 @@ def server(table: ShownTable, tmp_path_factory: pytest.TempPathFactory) -> Itera
         settings_file = tmp_path_factory.mktemp("screens") / "settings.toml"
         settings_file.write_text('[camera]\nsource = "webcam"\n', encoding="utf-8")  # the page shows an error
         access = SettingsAccess(SettingsEditor(SettingsFile(settings_file), Settings()), settings_file.parent)
-        place = HostInfo(panel, tuple(Pins().buttons), remarks, lambda: addresses, wifi, settings=access)
+        place = HostInfo(panel, tuple(Pins().buttons), lambda: remarks, lambda: addresses, wifi, settings=access)
         with PageServer(create_app(table, host_info=place), 0, "127.0.0.1") as server:
             yield server
 

@@ -459,3 +459,29 @@ def test_unplayed_letters_do_not_look_like_a_word(table: ShownTable, client: Fla
     table.show(samples.FINISHED)
     html = page(client)
     assert "<em>unplayed letters</em> QA" in html and "<b>QA</b>" not in html
+
+
+def test_failed_challenge_names_the_word_without_dots_and_what_follows(table: ShownTable, client: FlaskClient) -> None:
+    play = replace(samples.MIDGAME.turns[-1], word="P.STE")
+    lost = replace(
+        play, number=play.number + 1, kind="challenge", player=1, score=0, word="", words=(), at="", target=3
+    )
+    table.show(replace(samples.MIDGAME, turns=(*samples.MIDGAME.turns[:-1], play, lost)))
+    page = client.get("/").text
+    assert "PASTE stays on the board." in page and "P.STE" not in page
+
+
+def test_pass_leaves_the_last_play_on_its_card(table: ShownTable, client: FlaskClient) -> None:
+    passed = replace(samples.MIDGAME.turns[-1], number=4, kind="pass", player=1, score=0, word="", words=(), at="")
+    table.show(replace(samples.MIDGAME, turns=(*samples.MIDGAME.turns, passed)))
+    assert 'class="headline earlier"' in client.get("/").text
+
+
+def test_empty_square_names_its_premium(table: ShownTable, client: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    assert 'aria-label="A1 3W: empty"' in client.get("/").text
+
+
+def test_overlay_opened_from_the_menu_has_a_way_back(client: FlaskClient) -> None:
+    assert "Back to the score" in client.get("/big?overlay&back").text
+    assert "Back to the score" not in client.get("/big?overlay").text
