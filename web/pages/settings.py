@@ -98,6 +98,8 @@ LEXICON: SettingPath = ("game", "lexicon")
 """The setting of the word list, for which the page offers installed and uploaded lists."""
 TILES: SettingPath = ("game", "tiles")
 LANGUAGE: SettingPath = ("page", "language")
+MAIN_FIELDS = (("game", "players"), TILES, LEXICON, SOURCE, ("voice", "use"))
+"""The settings that are always visible; the others are behind Advanced."""
 _LIST_SAVED = "list"
 """Value of the query `saved` after a word list was uploaded; the page then says what was read from it."""
 _VALUE_SIGNS = {YES: "✓", NO: "–", "": "–"}
@@ -230,11 +232,13 @@ class SettingsPages:
         editor = self.access.editor
         sections: dict[str, list[SettingField]] = {}
         for one in list_fields():
-            sections.setdefault(one.section, []).append(one)
+            if one.path not in MAIN_FIELDS:
+                sections.setdefault(one.section, []).append(one)
         response = render_page(
             "settings.html",
             form=form,
             refusal=refusal or (texts()("settings.nothing_saved") if form.errors else ""),
+            main_fields=[one for one in list_fields() if one.path in MAIN_FIELDS],
             sections=sections,
             failed_parts=self.access.find_failed_parts(),
             overrides=editor.overrides,
