@@ -72,9 +72,9 @@ class LocatorConfig:
     may be off by half a square."""
     max_fit_passes: int = 6
     """Maximum number of fits of one candidate; one or two are usual."""
-    max_passes: int = 48
+    max_passes: int = 80
     """Maximum number of runs of the lattice network on one picture; one or two are usual, and a chequered tablecloth
-    around the board needs up to 45."""
+    around the board needs up to 62."""
     converged_shift_squares: float = 0.2
     """Maximum movement of a corner by the last fit, in squares; after a larger movement, another fit is made."""
     clear_shift_squares: float = 1.2
