@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 import msgspec
 from msgspec.structs import replace
@@ -218,8 +219,10 @@ def assign_games(event: Event, results: Iterable[Result], find_table: Callable[[
     this event.
     """
     results = sorted(results, key=lambda one: one.game)
+    keys = {number: {one.key for one in pairings if one.second} for number, pairings in event.rounds.items()}
     for result in results:
-        found = event.find_rounds(result.players) if len(result.players) == 2 else []
+        key = make_players_key(result.players)
+        found = [number for number, round_keys in keys.items() if key in round_keys]
         has_round = event.games.get(result.game, 0) in found or (not found and result.game in event.games)
         if not has_round and event.includes(result):
             number = _choose_round(event, results, result, find_table) if found else 0
@@ -367,6 +370,7 @@ def make_players_key(players: Iterable[str]) -> frozenset[str]:
     return frozenset(map(fold_name, players))
 
 
+@lru_cache(maxsize=10_000)
 def fold_name(name: str) -> str:
     """Return a name in a form for comparison; case and spacing do not matter."""
     return normalize_name(name).casefold()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -283,17 +284,25 @@ class HallState:
 
         The text may be the name or the title of a table, in any case, or only the number in one of these.
         """
-        wanted, number = text.casefold(), "".join(filter(str.isdecimal, text)).lstrip("0")
-        names = [(table.name, key.casefold()) for table in self.tables.values() for key in (table.name, table.title)]
-        same = [name for name, key in names if key == wanted]
-        alike = {name for name, key in names if number and re.findall(r"[1-9]\d*", key) == [number]}
-        return same[0] if same else next(iter(alike)) if len(alike) == 1 else text
+        return self._name_tables().get(text.casefold()) or self._name_tables().get(_find_number(text), text)
+
+    def _name_tables(self) -> Mapping[str, str]:
+        """Return the names of the tables by name and title, and by a number that only one table has."""
+        tables = list(self.tables.values())[::-1]  # of several tables, the first one has the text
+        numbers = Counter(_find_number(table.name) for table in tables)
+        names = {
+            number: table.name for table in tables if (number := _find_number(table.name)) and numbers[number] == 1
+        }
+        names |= {table.title.casefold(): table.name for table in tables}
+        return names | {table.name.casefold(): table.name for table in tables}
 
     def find_offer(self, name: str) -> OfferPairing | None:
         """Return what a table should know: the pairing that it has in the round that was sent, or None."""
-        event = self.event
-        found = [one for one in event.rounds.get(event.sent, ()) if one.second and self.find_name(one.table) == name]
-        return OfferPairing((found[0].first, found[0].second), event.sent, event.is_started) if found else None
+        event, names = self.event, self._name_tables() if self.event.sent else {}
+        for one in event.rounds.get(event.sent, ()):
+            if one.second and name == (names.get(one.table.casefold()) or names.get(_find_number(one.table))):
+                return OfferPairing((one.first, one.second), event.sent, event.is_started)
+        return None
 
     def find_game_result(self, game: int) -> Result | None:
         """Return the result of a game, or None."""
@@ -329,6 +338,13 @@ class HallState:
         if name not in self.tables and len(self.tables) >= MAX_TABLES:
             raise TooManyTablesError(get_text("hall-too-many-tables", MAX_TABLES))
         return self.tables.get(name) or HallTable(name)
+
+
+@lru_cache(maxsize=2 * MAX_TABLES)
+def _find_number(text: str) -> str:
+    """Return the number in a name of a table, such as `3` in `Table 03`; empty if it has several or none."""
+    numbers = re.findall(r"[1-9]\d*", text)
+    return numbers[0] if len(numbers) == 1 else ""
 
 
 class TooManyTablesError(RulesError):
