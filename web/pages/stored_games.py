@@ -19,6 +19,7 @@ from device.session.commands.corrections import RenamePlayer
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession
 from device.storage.statistics import HeadToHead
+from device.storage.transfer import add_missing_games, copy_games_to_file
 from engine.rules import UnplayedRule
 from web.game_archive import (
     MAX_COMMENT_CHARS,
@@ -230,19 +231,21 @@ BYTES_PER_MB = 2**20
 
 
 def create_data_blueprint(archive: GameArchive, pairing: Pairing, host: HostInfo) -> Blueprint:
-    """Return the routes `/data` and `/data/pictures/delete`, which require a paired phone."""
+    """Return the routes `/data` and below, which require a paired phone."""
     routes = Blueprint("data", __name__, url_prefix="/data")
     require_pairing(routes, pairing)
     pages = StoredDataPages(archive, pairing, host)
     routes.get("")(pages.show)
     routes.get("/pictures/delete")(pages.confirm_delete)
     routes.post("/pictures/delete")(pages.delete)
+    routes.get("/games.db")(pages.download)
+    routes.post("/games")(pages.restore)
     return routes
 
 
 @dataclass(frozen=True)
 class StoredDataPages:
-    """The view functions for stored data. Only the admin may delete pictures."""
+    """The view functions for stored data. Only the admin may delete pictures, and save and restore all games."""
 
     archive: GameArchive
     pairing: Pairing
@@ -262,6 +265,7 @@ class StoredDataPages:
             limit_days=limits.max_age_days,
             phones=len(self.pairing.clients),
             folder=self.host.data_folder,
+            restored=request.args.get("restored", type=int),
             admin=client is not None and client.admin,
         )
 
@@ -277,3 +281,18 @@ class StoredDataPages:
             return refusal
         self.archive.store.delete_pictures()
         return redirect("/data", code=303)
+
+    def download(self) -> ResponseReturnValue:
+        """Return a file with all games, without pictures."""
+        name = f"tilekeeper-games-{date.today()}.db"
+        return require_admin(self.pairing) or send_file(
+            copy_games_to_file(self.archive.store), "application/vnd.sqlite3", name
+        )
+
+    def restore(self) -> ResponseReturnValue:
+        """Add the games of such a file that this table does not have, and redirect to the page of stored data."""
+        if refusal := require_admin(self.pairing):
+            return refusal
+        with closing(request.files.get("file", FileStorage())) as file:
+            count = add_missing_games(self.archive.store, file.read())
+        return redirect(f"/data?restored={count}", code=303)

@@ -24,11 +24,14 @@ CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH = "/camera/preview", "/camera/still"
 """Paths that accept the pictures of a phone on a stand (`web.pages.pictures`)."""
 LEXICON_PATH, SHEET_PATH = "/settings/lexicon", "/setup/table"
 """Paths that accept an uploaded word list (`web.pages.settings`, `web.pages.sheet`)."""
+RESTORE_PATH = "/data/games"
+"""Path that accepts a file with all games (`web.pages.stored_games`)."""
 MAX_BODY_BYTES_BY_PATH = {
     "/history/import": MAX_IMPORT_BYTES,
     "/api/v1/games": MAX_IMPORT_BYTES,
     PICTURE_PATH: MAX_UPLOADED_PHOTO_BYTES,
     LEXICON_PATH: MAX_LEXICON_BYTES,
+    RESTORE_PATH: MAX_LEXICON_BYTES,
     SHEET_PATH: MAX_LEXICON_BYTES,
     CAMERA_PREVIEW_PATH: MAX_PREVIEW_BYTES,
     CAMERA_STILL_PATH: MAX_UPLOADED_PHOTO_BYTES,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,6 +43,29 @@ def test_guest_may_look_but_not_delete(table: WebTable, admin: FlaskClient) -> N
     assert guest.get("/data/pictures/delete").status_code == 403
     assert guest.post("/data/pictures/delete", data={"csrf": token(guest)}).status_code == 403
     assert len(table.store.list_pictures(1)) == 6 and admin.get("/data").status_code == 200
+
+
+def test_all_games_of_one_table_are_brought_back_at_another(
+    table: WebTable, admin: FlaskClient, tmp_path: Path
+) -> None:
+    saved = admin.get("/data/games.db").data
+    (tmp_path / "other").mkdir()
+    games = table.store.list_games()
+    with open_web_table(tmp_path / "other") as other:
+        owner = other.app.test_client()
+        pair(owner)
+        for count in (1, 0):  # nothing is there twice
+            form = {"csrf": token(owner), "file": (io.BytesIO(saved), "games.db")}
+            assert owner.post("/data/games", data=form).headers["Location"] == f"/data?restored={count}"
+        found = other.store.list_games()
+        assert [(game.started, game.players) for game in found] == [(game.started, game.players) for game in games]
+        assert other.store.read_events(found[0].id) == table.store.read_events(games[0].id)
+        form = {"csrf": token(owner), "file": (io.BytesIO(b"no store" * 1000), "games.db")}
+        assert owner.post("/data/games", data=form).status_code == 503
+    guest = table.app.test_client()
+    pair(guest)
+    assert guest.get("/data/games.db").status_code == 403
+    assert guest.post("/data/games", data={"csrf": token(guest)}).status_code == 403
 
 
 def test_stranger_is_asked_to_pair(table: WebTable) -> None:
