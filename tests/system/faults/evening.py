@@ -34,6 +34,12 @@ Step = dict[str, Any]
 Send = Callable[[Step], None]
 
 
+def read_queued_s() -> float:
+    """Return the seconds that the threads of this program have waited for a processor, which others used."""
+    waits = (path.read_text().split()[1] for path in Path("/proc/self/task").glob("*/schedstat"))
+    return sum(map(int, waits)) / 1e9
+
+
 class Tracebacks(logging.Handler):
     """Tells each traceback that the program logs."""
 
@@ -62,7 +68,13 @@ class Evening:
         self._send_state("start", self._resume(), problem)
         app = create_app(self.session, store=self.store, pairing=self.pairing, template_cache=folder / "templates")
         status = app.test_client().get("/").status_code
-        send({"page": status, "seconds": time.monotonic() - begun, "paired": [one.id for one in self.pairing.clients]})
+        send(
+            {
+                "page": status,
+                "seconds": max(0.0, time.monotonic() - begun - read_queued_s()),
+                "paired": [one.id for one in self.pairing.clients],
+            }
+        )
 
     def play(self) -> None:
         """Play turns, take back a turn and a new game, pair a phone, and make a backup."""
