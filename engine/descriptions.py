@@ -56,20 +56,22 @@ def _find_swapped_tile(turn: Turn) -> tuple[str, Tile]:
 def describe_events(before: Game, after: Game, events: Sequence[Event]) -> str:
     """Return a sentence that describes the events between two games.
 
-    A tile that is added to an earlier play is described by this play as it is then.
+    If an earlier play is corrected, it is described as it is then.
     """
     parts: list[str] = []
-    lengthened: dict[int, Turn] = {}
+    corrected: dict[int, Turn] = {}
     for event in events:
         if isinstance(event, SquareCorrected):
-            longer = _find_longer_turn(before, after, event)
-            lengthened |= longer
-            parts += () if longer else (_describe_square(event),)
+            turn = after.find_turn(event.of) if event.of is not None else None
+            if turn is not None and turn.kind is TurnKind.PLAY:
+                corrected[turn.number] = turn
+            else:
+                parts.append(_describe_square(event))
         elif isinstance(event, TurnCorrected):
             parts += _describe_correction(before, after, event)
         elif isinstance(event, BlankNamed):
             parts.append(make_message("blank-is", "the blank on {0} is {1}", square_name(event.square), event.letter))
-    parts += [describe_turn(after, turn) for turn in lengthened.values()]
+    parts += [describe_turn(after, turn) for turn in corrected.values()]
     parts += [describe_turn(after, turn) for turn in after.turns[len(before.turns) :]]
     return join_messages(", ", parts) if parts else make_message("nothing-added", "nothing was added")
 
@@ -88,12 +90,3 @@ def _describe_square(event: SquareCorrected) -> str:
     if event.tile is None:
         return make_message("read-wrong-empty", "{0} was misread: there is no tile", square)
     return make_message("read-wrong", "{0} was misread: it is {1}", square, event.tile)
-
-
-def _find_longer_turn(before: Game, after: Game, event: SquareCorrected) -> dict[int, Turn]:
-    """Return the turn of `before` to whose play a correction has added a tile, by its number; empty if there is none.
-
-    The turn is that of the game `after`.
-    """
-    turns = after.turns[: len(before.turns)] if before.board[event.square] is None else ()
-    return {turn.number: turn for turn in turns if turn.stands and event.square in dict(turn.placements)}

@@ -306,6 +306,11 @@ class Ledger:
         return find_entries_in_effect(self.entries)
 
     @cached_property
+    def undone(self) -> frozenset[int]:
+        """The numbers of the entries that are not in effect."""
+        return frozenset(range(1, len(self.entries) + 1)).difference(entry.number for entry in self.in_effect)
+
+    @cached_property
     def answers(self) -> Mapping[int, Answered]:
         """The last answer in effect to each question, by the number of its entry."""
         notes = (note for entry in self.in_effect for note in entry.notes)

@@ -182,13 +182,6 @@ class BoardCamera:
             reading, self._tracker = self._read_with(self._tracker, image, tiles)
             return reading
 
-    def read_earlier_picture(self, image: Image, tiles: Collection[str]) -> PhotoReading:
-        """Return the reading of the board in an earlier picture of this camera, as `read_board` does.
-
-        The tracker is not changed: the board may have been elsewhere, or the picture may have had another size.
-        """
-        return self._read_with(self.tracker, image, tiles)[0]
-
     def read_in_advance(self, scene: RestScene, tiles: Collection[str]) -> AdvanceReading | None:
         """Read a scene before a caller needs the reading; return None if no board was found.
 

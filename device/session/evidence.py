@@ -13,18 +13,21 @@ from device.session.withdrawn_tiles import WithdrawnPlay, WithdrawnTile
 from device.storage.notes import load_note
 from device.storage.store import GameStore
 from engine.board import Square
-from engine.events import PlayMade
+from engine.events import PlayMade, Ref
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.evidence import tile_confidence
-from engine.inference.history import EMPTY_HISTORY, ReadingHistory
-from engine.ledger import Entry, Ledger, Step
+from engine.inference.history import EMPTY_HISTORY, Observation, ReadingHistory
+from engine.ledger import Step
 from engine.reading import BoardReading, SquareReading
 from engine.tiles import Tile
 from engine.validation.findings import MIN_LETTER_CONFIDENCE, find_doubtful_squares
 
 EVIDENCE_NOTE = "evidence"
 """Name of the game's note with its evidence, which is saved together with the entries of a press."""
+
+MIN_CERTAIN_PROBABILITY = 0.9995
+"""Minimum probability of a symbol that is stored as certain, so that a reading is small."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,16 +76,6 @@ class TableEvidence:
             doubtful |= {square: tile.face for square, tile in play.play.tiles if square in squares}
         return replace(self, history=history, doubtful=doubtful, reading=reading)
 
-    def add_answer(self, ledger: Ledger, entry: Entry, chosen: int) -> TableEvidence:
-        """Return the evidence after an answer to the question of an entry; `ledger` is the one before the answer.
-
-        A late answer changes the board with which earlier readings were compared.
-        """
-        assert entry.doubt is not None
-        evidence = self.confirm_squares(entry.doubt.squares)
-        is_late_change = ledger.find_chosen(entry) != chosen and entry.group != ledger.last_group
-        return replace(evidence, history=EMPTY_HISTORY) if is_late_change else evidence
-
     def confirm_squares(self, squares: Collection[Square]) -> TableEvidence:
         """Return the evidence after the players have said what is on `squares`."""
         confirmed = {*squares}
@@ -92,6 +85,8 @@ class TableEvidence:
 
 
 _Candidates = list[tuple[str, float]]
+_Square = str | _Candidates
+"""The reading of a square: its symbol if this is certain (`MIN_CERTAIN_PROBABILITY`), otherwise its candidates."""
 
 
 class _StoredTile(msgspec.Struct, array_like=True):
@@ -101,18 +96,25 @@ class _StoredTile(msgspec.Struct, array_like=True):
     read: _Candidates | None
 
 
-class _StoredHistory(msgspec.Struct, omit_defaults=True):
-    log_likelihoods: dict[int, dict[str, float]] = {}
-    false_readings: dict[int, _Candidates] = {}
-    strange_count: int = 0
-    faint_tiles: dict[int, float] = {}
-    turn_count: int | None = None
-
-
 class _StoredReading(msgspec.Struct, omit_defaults=True):
-    squares: list[_Candidates]
+    squares: list[_Square]
     orientation: float = 1.0
     offset: float = 1.0
+
+
+class _StoredObservation(msgspec.Struct, omit_defaults=True):
+    """`number` and `part` are the identity of the next act then."""
+
+    reading: _StoredReading
+    number: int
+    part: int = 0
+    rest_s: float | None = None
+
+
+class _StoredHistory(msgspec.Struct, omit_defaults=True):
+    observations: list[_StoredObservation] = []
+    removed: dict[int, _Candidates] = {}
+    strange_count: int = 0
 
 
 class _StoredEvidence(msgspec.Struct, omit_defaults=True):
@@ -135,11 +137,12 @@ def write_evidence(evidence: TableEvidence, length: int) -> str:
     stored = _StoredEvidence(
         length,
         _StoredHistory(
-            {square: dict(values) for square, values in history.log_likelihoods.items()},
-            {square: list(read.candidates) for square, read in history.false_readings.items()},
+            [
+                _StoredObservation(_store_reading(one.reading), *one.next_ref, one.rest_s)
+                for one in history.observations
+            ],
+            {square: list(read.candidates) for square, read in history.removed.items()},
             history.strange_count,
-            dict(history.faint_tiles),
-            history.turn_count,
         ),
         dict(evidence.doubtful),
         None if reading is None else _store_reading(reading),
@@ -161,11 +164,12 @@ def load_evidence(store: GameStore, game: int, length: int) -> TableEvidence:
     history = stored.history
     return TableEvidence(
         ReadingHistory(
-            history.log_likelihoods,
-            {square: _read_square(read) for square, read in history.false_readings.items()},
+            tuple(
+                Observation(_read_reading(one.reading), Ref(one.number, one.part), one.rest_s)
+                for one in history.observations
+            ),
+            {square: _read_square(read) for square, read in history.removed.items()},
             history.strange_count,
-            history.faint_tiles,
-            history.turn_count,
         ),
         stored.doubtful,
         None if stored.reading is None else _read_reading(stored.reading),
@@ -187,7 +191,7 @@ def _round(data: Any) -> Any:
 
 
 def _store_reading(reading: BoardReading) -> _StoredReading:
-    squares = [list(square.candidates) for square in reading.squares]
+    squares = [s.symbol if s.confidence >= MIN_CERTAIN_PROBABILITY else list(s.candidates) for s in reading.squares]
     return _StoredReading(squares, reading.orientation_confidence, reading.offset_confidence)
 
 
@@ -196,7 +200,8 @@ def _read_reading(stored: _StoredReading) -> BoardReading:
     return BoardReading(squares, orientation_confidence=stored.orientation, offset_confidence=stored.offset)
 
 
-def _read_square(candidates: _Candidates) -> SquareReading:
+def _read_square(stored: _Square) -> SquareReading:
+    candidates = [(stored, 1.0)] if isinstance(stored, str) else stored
     return SquareReading(tuple((symbol, probability) for symbol, probability in candidates))
 
 

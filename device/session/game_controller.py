@@ -236,7 +236,8 @@ class GameController:
     def turn_context(self) -> TurnContext:
         """The context for the explanation of the next reading."""
         history = make_question_history(self.ledger, self.evidence, self._asked_words)
-        return TurnContext(self.ledger, self.words, self.evidence.history, history, self.seat)
+        readings = self.evidence.history.without(self.ledger.undone)
+        return TurnContext(self.ledger, self.words, readings, history, self.seat)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
         """Start a game, and delete the previous one if it has no turn. If `words` is `...`, the word list is kept.
@@ -424,7 +425,7 @@ class GameController:
             raise make_refusal("nothing-asked")
         with convert_engine_errors():
             ledger = answer_question(before, entry, chosen, self.words, self.evidence.reading, is_final=is_final)
-        self.evidence = self.evidence.add_answer(before, entry, chosen)
+        self.evidence = self.evidence.confirm_squares(entry.doubt.squares)
         self._continue_with(ledger)
 
     def recall(self, entry: Entry) -> None:
@@ -450,7 +451,7 @@ class GameController:
         before = self.game
         with convert_engine_errors():
             ledger = step()
-        self.evidence = replace(self.evidence, history=EMPTY_HISTORY, to_clear=())
+        self.evidence = replace(self.evidence, to_clear=())
         notes = {EVIDENCE_NOTE: write_evidence(self.evidence, 1 + len(ledger.entries))}
         self.report_unsaved(self.log.append(ledger, {}, notes))
         if self.clock_keeper:

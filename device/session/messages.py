@@ -34,8 +34,10 @@ _PICTURE_ADVICE: Mapping[str, str] = MappingProxyType(
     }
 )
 """Advice for taking another picture, by the problem of the last picture; both are keys of messages."""
-OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", "tile-lost")
-"""Keys of the questions about recorded tiles, which are asked once for each square. The inference asks the last one."""
+STORY_KEYS = ("play-became", "play-gone")
+"""Keys of the questions how a recorded play has changed."""
+OLD_TILE_KEYS = (f"asked-{Reason.OLD_TILE_DIFFERS}", f"asked-{Reason.PASS_UNSURE}", "tile-lost", *STORY_KEYS)
+"""Keys of the questions about recorded tiles, which are asked once for each square."""
 START_FROM_HERE = f"asked-{Reason.BOARD_ALREADY_FULL}"
 """Key of the question whether the game starts from the position in the first picture."""
 PICTURE_ANSWERS = ("answer-look-again", "answer-read-again")

@@ -5,14 +5,16 @@ The live session, the replay of videos and the measurements of the tests record 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from device.session.evidence import TableEvidence
 from device.session.messages import OLD_TILE_KEYS, PASS_KEYS
 from device.session.questions import find_asked_words, make_blank_doubts, make_doubt
 from device.session.turns.decision import Decision
+from engine.board import Square
 from engine.errors import NotationError, RulesError
-from engine.events import PlayerTurn, PlayWithdrawn
+from engine.events import PlayerTurn, PlayWithdrawn, SquareCorrected
 from engine.game import Game
 from engine.inference.history import ReadingHistory
 from engine.ledger import (
@@ -20,6 +22,7 @@ from engine.ledger import (
     Answered,
     Doubt,
     Entry,
+    Judge,
     Ledger,
     Source,
     find_counting_entries,
@@ -58,13 +61,24 @@ def make_question_history(ledger: Ledger, evidence: TableEvidence, asked_words: 
     passes = [e.number for e in find_open_entries(ledger) if e.doubt is not None and e.doubt.code in PASS_KEYS]
     return QuestionHistory(
         words=asked_words | find_asked_words(ledger),
-        squares=evidence.lost.union(*(doubt.squares for doubt in doubts if doubt.code in OLD_TILE_KEYS)),
+        squares=evidence.lost.union(
+            _find_answered_squares(ledger), *(doubt.squares for doubt in doubts if doubt.code in OLD_TILE_KEYS)
+        ),
         doubtful_squares=frozenset(evidence.doubtful),
         has_missed_press=missed is not None,
         missed_seat=missed.seat if missed is not None else None,
         unanswered_pass=last.ref.entry if last is not None and last.ref.entry in passes else None,
         open_squares=find_open_squares(ledger),
     )
+
+
+def _find_answered_squares(ledger: Ledger) -> Iterator[Square]:
+    """Yield the squares of recorded tiles about which players have answered a question."""
+    for entry in ledger.in_effect:
+        answer = ledger.answers.get(entry.number)
+        if answer is not None and answer.by is Judge.PLAYER:
+            steps = (step for alternative in entry.alternatives for step in alternative)
+            yield from (step.square for step in steps if isinstance(step, SquareCorrected))
 
 
 def add_evidence(

@@ -19,7 +19,6 @@ from device.session.turns.turn_capture import (
     AdvanceCapture,
     TurnCapture,
     capture_turn,
-    check_advance_key_frames,
     mark_echo,
     may_show_play,
     reject_blurred_turn,
@@ -96,11 +95,10 @@ class TurnRecorder:
         `ended` is the capture of a turn that has just ended automatically, if the press may be meant for that turn. It
         is compared as a part of the capture, so that a reading which the players have to wait for is compared as well.
         """
-        game, key_frames = self.controller.game, self.background.key_frames.list_frames(self.controller.game)
-        camera, take_advance = self.board_camera, self.background.advance_reader.take
+        game, camera, reader = self.controller.game, self.board_camera, self.background.advance_reader
 
         def capture(progress: CaptureProgress) -> TurnCapture:
-            turn = capture_turn(camera, context, key_frames, progress, take_advance())
+            turn = capture_turn(camera, context, progress, reader.take(), reader.list_rests)
             return turn if ended is None else mark_echo(turn, ended.turn, game)
 
         self.worker.start(capture)
@@ -110,17 +108,16 @@ class TurnRecorder:
         self._record_advance_turn(advance, self._adapt_advance(advance))
 
     def _adapt_advance(self, advance: AdvanceCapture) -> TurnCapture:
-        """Return the turn of a capture in advance, in the current game and compared with the key frames.
+        """Return the turn of a capture in advance, in the current game.
 
         If a command is the reason to record it now, its button or phone may be the next player's. So it does not show
         who has played. If its tiles only answer a question that has been deferred since, no turn is recorded.
         """
-        game, context = self.controller.game, replace(self.controller.turn_context, seat=None)
-        turn = advance.adapt(context)
+        rests = self.background.advance_reader.list_rests(advance.turn.frame.time)
+        turn = advance.adapt(replace(self.controller.turn_context, seat=None, rests=rests))
         if turn.decision is not None and not filter_plays(turn.decision.events):
             turn = replace(turn, decision=Decision(()))
-        key_frames = self.background.key_frames.list_frames(game)
-        return check_advance_key_frames(self.board_camera, turn, context, key_frames)
+        return turn
 
     def _record_advance_turn(self, advance: AdvanceCapture, turn: TurnCapture) -> None:
         """Record the turn of a capture in advance, and track the board from the location in its picture."""
@@ -135,7 +132,7 @@ class TurnRecorder:
     def record_unended_play(self, seat: int | None, *, may_read_board: bool = False) -> None:
         """Record the play on the board if it is at rest and no button has ended its turn, and show a notice.
 
-        Two plays are recorded if key frames show which of them was first. Commands call this before they run, because
+        Commands call this before they run, because
         they follow the play: a pass is the next player's, and a challenge is about the play. `seat` is the player who
         gave the command, None if it is not known or does not matter. If it is the player of the last play on the board,
         nothing is recorded: this player neither passes after a play nor challenges it. If `may_read_board` is True and
@@ -210,15 +207,16 @@ class TurnRecorder:
             self.worker.stop()
 
     def _shows_play_before(self, turn: TurnCapture, seat: int | None) -> bool:
-        """Return True if a turn shows one unrecorded play, or two that are split, and the last one is not of `seat`.
+        """Return True if a turn shows an unrecorded play that is not of `seat`.
 
         The word list is not used: otherwise a notice would reveal that the words of the play are valid.
         """
         plays = filter_plays(turn.decision.events) if turn.decision else ()
         if not plays or plays[-1].player == seat:
             return False
-        board, context = turn.reading.board, replace(self.controller.turn_context, words=None, seat=None)
-        return turn.is_split or (board is not None and shows_unended_play(board, context))
+        rests = self.background.advance_reader.list_rests(turn.frame.time)
+        board, context = turn.reading.board, replace(self.controller.turn_context, words=None, seat=None, rests=rests)
+        return board is not None and shows_unended_play(board, context)
 
     def _record_new_picture(self, turn: TurnCapture) -> TurnCapture:
         """Record a turn unless its picture, which a phone or a folder gave, is that of an earlier turn.
@@ -249,7 +247,6 @@ class TurnRecorder:
             controller.show_problem(join_messages(" ", turn.reading.problems), Trouble.BOARD)
             controller.show_images(images)
             return
-        self.background.key_frames.set_reference(turn.frame)
         evidence = controller.evidence
         if not (evidence.board_colours and controller.game.turns):  # once for each game
             colours = sample_board_colours(turn) or evidence.board_colours
@@ -258,7 +255,6 @@ class TurnRecorder:
             controller.show_notice("question-settled")
         if turn.decision.events:
             self.background.advance_reader.mark_used(turn)
-            self.background.key_frames.end_turn(controller.game, turn.frame)
         seat = controller.seat if source is Source.PRESS else None
         problems = self._select_problems(turn)
         controller.record_decision(
@@ -272,7 +268,7 @@ class TurnRecorder:
             base=turn.ledger,
         )
         self.background.check_tiles_to_clear(turn.reading)
-        if turn.is_split:
+        if len(filter_plays(turn.decision.events)) > 1 and turn.decision.open_question is None:
             controller.show_notice("two-turns")
         controller.notices += tuple(map(Notice, problems))
         self.background.add_turn(turn, controller.ledger)

@@ -90,11 +90,10 @@ def find_inconsistent_squares(reading: BoardReading, board: Board) -> list[Squar
 class Evidence:
     """A reading made after `old_board` was recorded, with methods for the log-likelihood of boards and tiles.
 
-    `false_readings` has earlier readings of squares that looked like a tile by mistake (print or a stain).
+    `false_readings` has earlier readings of tiles on empty squares: print, a stain, or a tile of the next play.
     `has_marked_blanks` is True if players may write the letter of a named blank on the tile; that letter is then also a
     correct reading of the blank. `early_squares` are the squares of new tiles that may already have been on the board
-    at the last reading (`ReadingHistory.find_early_squares`), and `missable_squares` all squares on which that reading
-    may have missed a tile.
+    at the last reading (`ReadingHistory.find_early_squares`).
     """
 
     reading: BoardReading
@@ -102,7 +101,6 @@ class Evidence:
     false_readings: Mapping[Square, SquareReading] = field(default_factory=dict)
     has_marked_blanks: bool = True
     early_squares: frozenset[Square] = frozenset()
-    missable_squares: frozenset[Square] = frozenset()
 
     @cached_property
     def empty_log_likelihoods(self) -> tuple[float, ...]:
@@ -195,9 +193,6 @@ class Evidence:
             read = self.reading.squares[square]
             other = new_tile_likelihood(read, _NO_SYMBOL)
             values = {symbol: new_tile_likelihood(read, symbol) for symbol, _ in read.candidates}
-            if before := self.false_readings.get(square):
-                for symbol, probability in read.candidates:
-                    values[symbol] -= P_FALSE_TILE_REPEATED * min(probability, before.probability(symbol))
             self._symbol_likelihoods[square] = defaultdict(lambda: other, values)
         return self._symbol_likelihoods[square]
 

@@ -1,25 +1,24 @@
 """Infer the play from readings of the board, and ask the players if it is in doubt.
 
 An explanation is a list of events that the rules in force allow. Its (posterior) probability is proportional to the
-prior probability of the events times the likelihood of the board after them, given the reading. The word list is not
-used: a phony is inferred like any other word.
+prior probability of the events times the likelihood of the board after them, given the reading, and of the boards
+before them, given the observations since the settled board. A phony is inferred like any other word.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from itertools import chain, product
 from math import exp
 
-from engine.board import SQUARES, Board, Square, run_ends, square_name
+from engine.board import Square, run_ends, square_name
 from engine.descriptions import describe_events
-from engine.errors import NotationError, RulesError
 from engine.events import (
     BlankTaken,
     Event,
+    PlayWithdrawn,
     SquareCorrected,
     TileRecycled,
     TurnCorrected,
@@ -31,14 +30,13 @@ from engine.inference.evidence import (
     MIN_CLEAR_PROBABILITY,
     MIN_TILE_PROBABILITY,
     Evidence,
-    face_of,
     find_inconsistent_squares,
     tile_confidence,
 )
-from engine.inference.history import EMPTY_HISTORY, NO_EVIDENCE, ReadingHistory
+from engine.inference.history import EMPTY_HISTORY, Observation, Past, ReadingHistory, Rest, find_next_ref
 from engine.inference.hypotheses import Hypothesis, generate_hypotheses
-from engine.inference.misread_tiles import find_misread_tiles
 from engine.inference.placements import build_play_as_seen
+from engine.lexicon import WordList
 from engine.messages import format_list, make_message
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.scoring import Status, check_placement, describe_status
@@ -75,6 +73,7 @@ class Explanation:
     - `covered_squares`: hidden squares at the ends of a play, so the word may be longer.
 
     `is_uncleared` is True while the tiles of a withdrawn play (rule 8) are still on the board, before the next turn.
+    `is_order_shown` is True if there are several plays, and the board was seen at rest between them.
     """
 
     events: tuple[Event, ...]
@@ -89,6 +88,7 @@ class Explanation:
     covered_squares: tuple[Square, ...] = ()
     status: Status = Status.VALID
     is_uncleared: bool = False
+    is_order_shown: bool = False
 
 
 class Doubt(Enum):
@@ -158,12 +158,17 @@ def infer_play(
     game: Game,
     reading: BoardReading,
     history: ReadingHistory = EMPTY_HISTORY,
-    correctable_squares: Container[Square] = SQUARES,
+    seat: int | None = None,
+    rests: Sequence[Rest] = (),
+    words: WordList | None = None,
+    told: Collection[int] = (),
 ) -> Inference:
     """Infer the events since the last turn from a reading of the board.
 
-    `history` is `Inference.history` of the previous call. Recorded tiles are only corrected on `correctable_squares`.
-    The function has no side effects and takes milliseconds.
+    `history` is `Inference.history` of the previous call, `rests` are the readings of the board at rest since then, and
+    `seat` is the player whose button or phone ended the turn, or None. `words` is the list in use; it decides only
+    between changes of recorded plays, and only if players may look words up at any time. The plays of the entries
+    `told` were entered or confirmed by players. The function has no side effects and takes milliseconds.
 
     >>> game = Game.start(("Anna", "Ben"))
     >>> rows = ["." * 15] * 7 + [".....HORN......"] + ["." * 15] * 7
@@ -177,40 +182,23 @@ def infer_play(
             return _reject_reading(game, reading, history)
     else:
         history, reading = replace(history, strange_count=0), aligned
-    evidence = _build_evidence(game, reading, history)
-    history = replace(history.with_reading(reading, game.board), turn_count=len(game.turns))
-    misread = find_misread_tiles(game, reading, history)
-    corrections = _select_possible(game, [event for event in misread if event.square in correctable_squares])
-    ranked = generate_hypotheses(game, evidence, corrections)
-    explanations = _explain_hypotheses(game, ranked, evidence)
-    question = _find_question(game, explanations, evidence)
-    history = _update_history(history, evidence, game, explanations[0])
-    return Inference(explanations, question, history)
-
-
-def _build_evidence(game: Game, reading: BoardReading, history: ReadingHistory) -> Evidence:
-    """Return the evidence of a reading; `history` is the history before it."""
-    false_readings = history.find_false_readings(game, reading)
-    # A tile that the last reading showed, but that was taken for a false reading, counts as missed.
-    probably_real = history.false_readings.keys() - false_readings.keys()
-    return Evidence(
+    evidence = Evidence(
         reading,
         game.board,
-        false_readings,
+        history.find_false_readings(game),
         has_marked_blanks=not game.rules.retake_blanks,
         early_squares=history.find_early_squares(game, reading),
-        missable_squares=history.find_missable_squares() | probably_real,
     )
-
-
-def _select_possible(game: Game, corrections: Sequence[SquareCorrected]) -> list[SquareCorrected]:
-    """Return the corrections that are possible: a position must keep a tile."""
-    possible: list[SquareCorrected] = []
-    for event in corrections:
-        with suppress(NotationError, RulesError):
-            game = game.push(event)
-            possible.append(event)
-    return possible
+    next_ref = find_next_ref(game)
+    for rest in rests:
+        if rest.reading.symbols != reading.symbols:
+            history = history.add_observation(Observation(rest.reading, next_ref, rest.seconds), game)
+    dictionary = words if game.rules.open_dictionary else None
+    past = Past(game, history.observations, dictionary, told, history.removed)
+    ranked = generate_hypotheses(game, evidence, past, seat)
+    explanations = _explain_hypotheses(past, ranked, evidence)
+    question = _find_question(game, explanations, evidence)
+    return Inference(explanations, question, history.add_observation(Observation(reading, next_ref), game))
 
 
 def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) -> Inference:
@@ -223,20 +211,27 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
     return Inference((nothing,), question, history)
 
 
-def _explain_hypotheses(before: Game, ranked: Sequence[Hypothesis], evidence: Evidence) -> tuple[Explanation, ...]:
-    """Return the explanations of the likeliest hypotheses. `ranked` has all hypotheses, the likeliest first."""
+def _explain_hypotheses(past: Past, ranked: Sequence[Hypothesis], evidence: Evidence) -> tuple[Explanation, ...]:
+    """Return the explanations of the likeliest hypotheses, and of the likeliest one that changes no recorded turn.
+
+    `ranked` has all hypotheses, the likeliest first.
+    """
     # Divide by the posterior of the best hypothesis, which could be too small for a float.
     weights = [exp(hypothesis.log_posterior - ranked[0].log_posterior) for hypothesis in ranked]
     total = sum(weights)
-    return tuple(
-        _build_explanation(before, hypothesis, evidence, weight / total)
-        for hypothesis, weight in zip(ranked[:_MAX_EXPLANATIONS], weights, strict=False)
-    )
+    recorded = next((number for number, one in enumerate(ranked) if not changes_record(one.events)), 0)
+    numbers = dict.fromkeys((*range(min(len(ranked), _MAX_EXPLANATIONS)), recorded))
+    return tuple(_build_explanation(past, ranked[number], evidence, weights[number] / total) for number in numbers)
 
 
-def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence, probability: float) -> Explanation:
+def changes_record(events: Sequence[Event]) -> bool:
+    """Return True if events change turns that are recorded already."""
+    return any(isinstance(event, SquareCorrected | TurnCorrected | PlayWithdrawn) for event in events)
+
+
+def _build_explanation(past: Past, hypothesis: Hypothesis, evidence: Evidence, probability: float) -> Explanation:
     """Return the explanation for a hypothesis: its events, and the squares that contradict them or are in doubt."""
-    squares, board = evidence.reading.squares, hypothesis.board
+    squares, board, before = evidence.reading.squares, hypothesis.board, past.game
     changed = set(before.board.differences(board))
     # Hidden squares show nothing, and the question about a moved tile names both of its squares.
     ignored = evidence.hidden_squares.union(*hypothesis.moved_tiles)
@@ -261,7 +256,15 @@ def _build_explanation(before: Game, hypothesis: Hypothesis, evidence: Evidence,
         covered_squares=_find_covered_squares(before, hypothesis, evidence),
         status=status or Status.VALID,
         is_uncleared=hypothesis.uncleared_board is not None,
+        is_order_shown=_is_order_shown(past, hypothesis),
     )
+
+
+def _is_order_shown(past: Past, hypothesis: Hypothesis) -> bool:
+    """Return True if readings at rest show the board between the plays of a hypothesis."""
+    count = len(filter_plays(hypothesis.events))
+    boards = (turn.board for turn in hypothesis.game.turns[-count:-1])
+    return count > 1 and all(map(past.has_shown, boards))
 
 
 def _find_covered_squares(before: Game, hypothesis: Hypothesis, evidence: Evidence) -> tuple[Square, ...]:
@@ -288,6 +291,7 @@ def _find_question(before: Game, explanations: Sequence[Explanation], evidence: 
     doubtful = {*alarms, *best.unsure_squares, *best.covered_squares}
     if rival:
         doubtful.update(best.game.board.differences(rival.game.board))
+    doubtful.update(event.square for event in best.events if isinstance(event, SquareCorrected))
     if not (doubtful or rival or _is_confirmation_needed(best)):
         return None
     doubt, text = _choose_doubt(best, rival, alarms)
@@ -313,12 +317,14 @@ def _estimate_certainty(before: Game, best: Explanation, evidence: Evidence) -> 
 def _is_confirmation_needed(best: Explanation) -> bool:
     """Return True if the players must confirm an explanation or remove tiles.
 
-    There are three reasons: old tiles were changed (rule 5); there are several plays, because the end of a turn was not
-    reported; or the tiles of a withdrawn play are still on the board.
+    There are three reasons: recorded turns or tiles have changed (rule 5); there are several plays, and no picture
+    shows the board between them; or the tiles of a withdrawn play are still on the board.
     """
     plays = filter_plays(best.events)
-    changed = any(isinstance(event, TileRecycled | BlankTaken | TurnCorrected) for event in best.events)
-    return best.is_uncleared or changed or len(plays) > 1 or any(event.play.rearranged for event in plays)
+    kinds = TileRecycled | BlankTaken | TurnCorrected | SquareCorrected
+    is_changed = any(isinstance(event, kinds) for event in best.events)
+    are_in_doubt = len(plays) > 1 and not best.is_order_shown
+    return best.is_uncleared or is_changed or are_in_doubt or any(event.play.rearranged for event in plays)
 
 
 def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, ...]:
@@ -327,18 +333,6 @@ def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, 
     surplus = [s for s in best.leftover_squares if reading.occupancy[s].tile > _MIN_ALARM_PROBABILITY]
     missing = [s for s in best.missing_squares if reading.squares[s].confidence > _MIN_ALARM_PROBABILITY]
     return (*surplus, *missing, *chain.from_iterable(best.moved_tiles))
-
-
-def _update_history(history: ReadingHistory, evidence: Evidence, before: Game, best: Explanation) -> ReadingHistory:
-    """Return the history for the next call; on squares whose tile changed, it begins with this reading."""
-    after = best.game.board
-    changed = set(before.board.differences(after))
-    restarted = EMPTY_HISTORY.with_reading(evidence.reading, Board(), changed)
-    unchanged = {square: values for square, values in history.log_likelihoods.items() if square not in changed}
-    # The tile on a hidden square is a guess.
-    guessed = {square: {face_of(tile): NO_EVIDENCE} for square in restarted.hidden_squares if (tile := after[square])}
-    log_likelihoods = {**unchanged, **restarted.log_likelihoods, **guessed}
-    return replace(history, log_likelihoods=log_likelihoods).with_false_readings(evidence, after)
 
 
 def _choose_doubt(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> tuple[Doubt, str]:

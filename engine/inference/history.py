@@ -1,193 +1,363 @@
-"""Combine the readings of each tile since it was placed, and find recorded tiles that later readings contradict."""
+"""The readings of the board since the settled board, and how likely they are if the turns were others than recorded."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import log
+from typing import NamedTuple
 
-from engine.board import NEIGHBOURS, SQUARES, Board, Square
-from engine.events import Event, ScoreCorrected, SquareCorrected, TurnCorrected, filter_plays
+from engine.board import EMPTY_BOARD, Board, Square
+from engine.events import Event, Ref, ScoreCorrected, SquareCorrected, TurnCorrected
 from engine.game import Game
 from engine.inference.evidence import (
     MIN_CLEAR_PROBABILITY,
-    MIN_TILE_PROBABILITY,
-    Evidence,
+    P_FALSE_TILE_REPEATED,
     face_of,
     is_consistent,
-    old_tile_likelihood,
+    new_tile_likelihood,
 )
-from engine.reading import HIDDEN, BoardReading, SquareReading
-from engine.state import TurnKind
+from engine.inference.log_priors import (
+    CHANGED_AFTER_PRESS_LOG_PRIOR,
+    EARLY_TILE_LOG_PRIOR,
+    EXCHANGED_LETTER_LOG_PRIOR,
+    LIFTED_LOG_PRIOR,
+    REMOVED_TILE_LOG_PRIOR,
+    STOPPED_PLAY_LOG_PRIOR,
+    UNLISTED_LOG_PRIOR,
+)
+from engine.lexicon import WordList, is_word_listed
+from engine.plays import Play
+from engine.reading import EMPTY, HIDDEN, BoardReading, SquareReading
+from engine.scoring import score_play
+from engine.state import Turn, TurnKind, check_play
+from engine.tiles import Tile
 
+WINDOW = 2
+"""Number of recorded plays that a later reading may explain in another way: those after the settled board."""
+_MAX_OBSERVATIONS = 12
+"""Maximum number of observations that are kept."""
+_P_FALSE_TILE = 0.0005
+"""Probability that an empty square was read as a tile just where a later play needs the same tile."""
+MIN_REST_S = 3.0
+"""Minimum time in seconds without a change of the board for tiles to look like a complete play. Players who place the
+tiles of a play one by one change the board more often."""
+MIN_REST_UNKNOWN_WORDS_S = 10.0
+"""The same time for a play of which it is not known that its words are listed: the player may still be thinking."""
 MIN_EARLIER_TILE_PROBABILITY = 0.005
 """Minimum tile probability of a square in the last reading for a tile to have been there already."""
-MIN_FAINT_PROBABILITY = 0.002
-"""Minimum tile probability of a square in `ReadingHistory.faint_tiles`."""
-_MIN_LOG_LIKELIHOOD = log(0.01)
-"""Minimum log-likelihood (nats) of a symbol in one reading of a square, so that one reading cannot exclude a symbol."""
-NO_EVIDENCE = _MIN_LOG_LIKELIHOOD
-"""Log-likelihood (nats) of a guessed letter: that of all other letters, so that the first reading decides."""
-_MIN_CORRECTION_LOG_ODDS = log(20)
-"""Minimum log-odds (nats), over all readings, with which another symbol replaces the recorded tile."""
 
 
-def _has_adjacent_tile(evidence: Evidence, board: Board, square: Square) -> bool:
-    return any(board[near] or near in evidence.candidate_squares for near in NEIGHBOURS[square])
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """A reading of the board, and the identity that the next act had then.
+
+    `rest_s` is None at a press. For a picture of the board at rest, between two presses, it is the time in seconds
+    until the board changed.
+    """
+
+    reading: BoardReading
+    next_ref: Ref
+    rest_s: float | None = None
+
+    @property
+    def is_press(self) -> bool:
+        """True if a press or a command was the reason to read the board."""
+        return self.rest_s is None
 
 
-def _add_log_likelihoods(before: Mapping[str, float], read: SquareReading) -> dict[str, float]:
-    """Return the log-likelihoods of an old tile's possible symbols: `before` plus those of one more reading."""
-    symbols = set(before) | {symbol for symbol, _ in read.candidates} - {HIDDEN}
-    # A symbol that no earlier reading had is as unlikely as the unlikeliest of the earlier symbols.
-    floor = min(_MIN_LOG_LIKELIHOOD, *before.values()) if before else 0.0
-    return {s: before.get(s, floor) + max(_MIN_LOG_LIKELIHOOD, log(old_tile_likelihood(read, s))) for s in symbols}
+class Rest(NamedTuple):
+    """A reading of the board at rest between two presses, and the time in seconds until the board changed."""
+
+    reading: BoardReading
+    seconds: float
 
 
-def _select_new_tiles(squares: Collection[Square], game: Game, reading: BoardReading) -> frozenset[Square]:
-    return frozenset([s for s in squares if game.board[s] is None and reading.squares[s].is_tile])
-
-
-def _likeliest_symbol(log_likelihoods: Mapping[str, float]) -> str:
-    return max(log_likelihoods, key=lambda symbol: log_likelihoods[symbol])
+def find_next_ref(game: Game) -> Ref:
+    """Return the identity that the next act of a game gets."""
+    return Ref(game.entry, game.part)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingHistory:
-    """The combined readings of each tile since the tile was placed on the board.
+    """The readings of the board since the settled board.
 
-    - `log_likelihoods`: for each square, the symbols in the readings, each with the sum of its log-likelihoods (nats).
-      The mapping is empty for a square in `hidden_squares`. An old tile without an entry counts as read once, clearly
-      and correctly.
-    - `false_readings`: readings of empty squares that showed a tile by mistake. The tile had no neighbour.
-    - `faint_tiles`: tile probabilities of squares that the last reading shows as empty. Probabilities below
-      `MIN_FAINT_PROBABILITY` are left out.
+    - `observations`: the readings, the oldest first.
+    - `removed`: the last reading of each square from which players have removed a tile by a correction: it was never
+      there, although pictures show it.
     - `strange_count`: number of consecutive readings that do not match this game's board.
-    - `turn_count`: number of turns recorded before the last reading; None before the first reading.
-
-    The history is not stored with the events, so it is empty after a restart. After a restart, a misread tile is
-    corrected one reading later, and the question about a false reading is asked again.
     """
 
-    log_likelihoods: Mapping[Square, Mapping[str, float]] = field(default_factory=dict)
-    false_readings: Mapping[Square, SquareReading] = field(default_factory=dict)
+    observations: tuple[Observation, ...] = ()
+    removed: Mapping[Square, SquareReading] = field(default_factory=dict)
     strange_count: int = 0
-    faint_tiles: Mapping[Square, float] = field(default_factory=dict)
-    turn_count: int | None = None
 
     @property
-    def hidden_squares(self) -> frozenset[Square]:
-        """The squares without a recorded tile that were hidden at the last reading."""
-        return frozenset([square for square, values in self.log_likelihoods.items() if not values])
+    def last(self) -> Observation | None:
+        """The last observation at a press, or None before the first one."""
+        return next((one for one in reversed(self.observations) if one.is_press), None)
+
+    def add_observation(self, observation: Observation, game: Game) -> ReadingHistory:
+        """Return the history with one more observation; `game` is the game before the turn that it shows."""
+        plays = [turn for turn in game.turns if turn.kind is TurnKind.PLAY][-WINDOW:]
+        oldest = min([turn.ref for turn in plays], default=observation.next_ref)
+        kept = [one for one in self.observations if one.next_ref >= oldest][1 - _MAX_OBSERVATIONS :]
+        reading = observation.reading
+        removed = {s: read for s, read in self.removed.items() if reading.squares[s].symbol != EMPTY}
+        return replace(self, observations=(*kept, observation), removed=removed)
+
+    def without(self, entries: Collection[int]) -> ReadingHistory:
+        """Return the history without the presses from which these entries, which were undone, were recorded."""
+        kept = tuple(one for one in self.observations if not (one.is_press and one.next_ref.entry in entries))
+        return self if len(kept) == len(self.observations) else replace(self, observations=kept)
 
     def find_early_squares(self, game: Game, reading: BoardReading) -> frozenset[Square]:
         """Return the squares of new tiles in `reading` that may already have been on the board at the last reading.
 
-        At the last reading, these squares had the same symbol, were hidden, or had a tile probability of at least
-        `MIN_EARLIER_TILE_PROBABILITY`. If a turn was recorded from the last reading, return an empty set.
+        If a turn was recorded from the last reading, return an empty set.
         """
-        if self.turn_count != len(game.turns):
+        if self.last is None or any(turn.ref >= self.last.next_ref for turn in game.turns):
             return frozenset()
-        same = {
+        missable = self.find_missable_squares()
+        return frozenset(
             square
-            for square, log_likelihoods in self.log_likelihoods.items()
-            if log_likelihoods and _likeliest_symbol(log_likelihoods) == reading.squares[square].symbol
-        }
-        return _select_new_tiles(self.find_missable_squares() | same, game, reading)
+            for square, read in enumerate(reading.squares)
+            if game.board[square] is None
+            and read.is_tile
+            and (square in missable or self.last.reading.squares[square].symbol == read.symbol)
+        )
 
     def find_missable_squares(self) -> frozenset[Square]:
-        """Return the squares on which the last reading may have missed a tile.
+        """Return the squares on which the last reading may have missed a tile: hidden, or perhaps with a tile."""
+        occupancy = self.last.reading.occupancy if self.last is not None else ()
+        return frozenset(
+            square
+            for square, (empty, hidden, tile) in enumerate(occupancy)
+            if hidden > MIN_CLEAR_PROBABILITY or MIN_EARLIER_TILE_PROBABILITY <= tile < empty
+        )
 
-        They were hidden, or had a tile probability of at least `MIN_EARLIER_TILE_PROBABILITY`.
+    def find_false_readings(self, game: Game) -> Mapping[Square, SquareReading]:
+        """Return the last readings of tiles that are not recorded: print, a stain, or tiles of the next play.
+
+        If nothing was recorded from the last reading, its tiles may be those of a turn.
         """
-        faint = {square for square, tile in self.faint_tiles.items() if tile >= MIN_EARLIER_TILE_PROBABILITY}
-        return self.hidden_squares | faint
+        false = {square: read for square, read in self.removed.items() if game.board[square] is None}
+        if self.last is None or not any(turn.ref >= self.last.next_ref for turn in game.turns):
+            return false
+        board = _find_board(game, self.last, find_next_ref(game))
+        squares = enumerate(self.last.reading.squares)
+        shown = {s: read for s, read in squares if read.is_tile and board[s] is None and game.board[s] is None}
+        return {**shown, **false}
 
     def with_entered_events(self, events: Sequence[Event], before: Game, after: Game) -> ReadingHistory:
         """Return the history after events that players have entered; `before` and `after` are the games around them.
 
-        - The last reading missed no tile of a play that was entered.
-        - A tile that players removed by correcting its square or its play was never on the board, so it is a false
-          reading. If they removed a whole play, the next reading may show its tiles as a play of another turn.
-        - The tiles of a play that is withdrawn are on the board until the players take them off.
+        A tile that they removed by correcting its square or its play was never on the board. If they removed a whole
+        play, the next reading may show its tiles as a play of another turn. The tiles of a play that is withdrawn are
+        on the board until the players take them off.
         """
-        if filter_plays(events):
-            hidden = self.hidden_squares
-            seen = {square: values for square, values in self.log_likelihoods.items() if square not in hidden}
-            return replace(self, log_likelihoods=seen, faint_tiles={})
         corrections = (SquareCorrected, ScoreCorrected, TurnCorrected)
         if not events or not all(isinstance(event, corrections) for event in events):
             return self
         plays_before, plays_after = (sum(turn.kind is TurnKind.PLAY for turn in game.turns) for game in (before, after))
         if plays_after < plays_before:
-            return replace(self, false_readings={})
+            return replace(self, removed={})
         withdrawn = {square for turn in after.turns if turn.play and not turn.stands for square in turn.play.squares}
         removed = {square for square in before.board.occupied_squares() if after.board[square] is None} - withdrawn
         reads = {square: SquareReading(((face_of(before.board[square]), 1.0),)) for square in removed}
-        return replace(self, false_readings={**self.false_readings, **reads})
+        return replace(self, removed={**self.removed, **reads})
 
-    def find_false_readings(self, game: Game, reading: BoardReading) -> Mapping[Square, SquareReading]:
-        """Return the false readings, except those beside a new tile that the last reading may have missed.
+    def find_doubtful_squares(self, game: Game) -> frozenset[Square]:
+        """Return the squares of recorded tiles that the last reading shows as something else."""
+        symbols = self.last.reading.symbols if self.last is not None else ()
+        pairs = zip(symbols, game.board.squares, strict=False)
+        return frozenset(s for s, (symbol, tile) in enumerate(pairs) if tile and not is_consistent(symbol, tile))
 
-        Such a false reading is probably a real tile: it had no neighbour only because the tile beside it was missed.
-        """
-        missable = _select_new_tiles(self.find_missable_squares(), game, reading)
-        missed = (missable | self.find_early_squares(game, reading)) - self.false_readings.keys()
-        return {s: read for s, read in self.false_readings.items() if missed.isdisjoint(NEIGHBOURS[s])}
-
-    def with_early_tile(self, square: Square) -> ReadingHistory:
-        """Return a copy of this history in which a tile may have been on `square` at the last reading."""
-        return replace(self, faint_tiles={**self.faint_tiles, square: 1.0})
-
-    def with_reading(self, reading: BoardReading, old: Board, squares: Iterable[Square] = SQUARES) -> ReadingHistory:
-        """Return the history of `squares` after one more reading.
-
-        `old` is the recorded board. On squares that are empty in it, earlier readings are dropped.
-        """
-        log_likelihoods: dict[Square, Mapping[str, float]] = {}
-        for square in squares:
-            tile, occupancy = old.squares[square], reading.occupancy[square]
-            if tile is not None:
-                log_likelihoods[square] = self.log_likelihoods.get(square) or {tile.face: 0.0}
-            elif occupancy.empty <= 1 - MIN_TILE_PROBABILITY:
-                log_likelihoods[square] = {}
-            else:
-                continue
-            if occupancy.hidden <= MIN_CLEAR_PROBABILITY:
-                log_likelihoods[square] = _add_log_likelihoods(log_likelihoods[square], reading.squares[square])
-        by_square = enumerate(reading.occupancy)
-        faint = {square: tile for square, (empty, _, tile) in by_square if MIN_FAINT_PROBABILITY <= tile < empty}
-        return replace(self, log_likelihoods=log_likelihoods, faint_tiles=faint)
-
-    def with_false_readings(self, evidence: Evidence, board: Board) -> ReadingHistory:
-        """Return the history with the false readings in `evidence`, on the assumption that `board` is correct.
-
-        A false reading is a square that is empty on `board`, is read as a tile, and has no tile beside it.
-        """
-        kept = {
-            s: read for s, read in self.false_readings.items() if board[s] is None and s not in evidence.empty_squares
+    def find_contradictions(self, game: Game, reading: BoardReading) -> dict[Square, str]:
+        """Return the squares of tiles before the window on which two readings running show the same other symbol."""
+        if self.last is None:
+            return {}
+        before = self.last.reading.squares
+        return {
+            square: read.symbol
+            for square in find_settled_board(game).occupied_squares()
+            if (read := reading.squares[square]).confidence > MIN_CLEAR_PROBABILITY
+            and read.symbol == before[square].symbol != HIDDEN
+            and before[square].confidence > MIN_CLEAR_PROBABILITY
+            and not is_consistent(read.symbol, game.board[square])
         }
-        isolated = {
-            square: evidence.reading.squares[square]
-            for square in evidence.candidate_squares
-            if board[square] is None and not _has_adjacent_tile(evidence, board, square)
-        }
-        return replace(self, false_readings={**isolated, **kept})
 
-    def find_contradictions(self, board: Board) -> dict[Square, str]:
-        """Return the squares on which all readings together contradict the recorded tile, with the likelier symbol."""
-        found: dict[Square, str] = {}
-        for square in board.occupied_squares():
-            log_likelihoods = self.log_likelihoods.get(square)
-            if not log_likelihoods:
-                continue
-            best = _likeliest_symbol(log_likelihoods)
-            recorded = log_likelihoods.get(face_of(board[square]), min(log_likelihoods.values()))
-            log_odds = log_likelihoods[best] - recorded
-            if log_odds > _MIN_CORRECTION_LOG_ODDS and not is_consistent(best, board[square]):
-                found[square] = best
-        return found
+
+def find_settled_board(game: Game) -> Board:
+    """Return the board before the recorded plays that a later reading may explain in another way."""
+    plays = [turn for turn in game.turns if turn.kind is TurnKind.PLAY][-WINDOW:]
+    return game.state.board_before(plays[0]) if plays else game.board
 
 
 EMPTY_HISTORY = ReadingHistory()
 """The history before the first reading."""
+
+
+@dataclass(frozen=True)
+class Past:
+    """The earlier observations of a game, by which explanations of the newest reading are compared.
+
+    An observation agrees with a story if it shows the board that the story has at that time. If it does not, either the
+    reading was wrong, or the picture was taken at another moment: the player changed the play after the press, or the
+    next player had already placed a tile. The likelier of the two counts. `words` is the list in which players may look
+    words up at any time, or None. `told` are the entries that say what players have told: these are not contradicted.
+    From the squares `removed`, they have removed a tile that pictures may still show.
+    """
+
+    game: Game
+    observations: tuple[Observation, ...] = ()
+    words: WordList | None = None
+    told: Collection[int] = ()
+    removed: Mapping[Square, SquareReading] = field(default_factory=dict)
+
+    def compare(self, story: Game) -> float:
+        """Return the log-likelihood (nats) of the observations after `story`, relative to the recorded game.
+
+        A play that no observation shows counts as read clearly and correctly. A change that replaces an unlisted word
+        by a listed one is likelier than others.
+        """
+        total = sum(self._compare_at(number, story) for number in range(len(self.observations)))
+        if any(self._shows_stop(number, story) for number in range(len(self.observations))):
+            total += STOPPED_PLAY_LOG_PRIOR
+        first = min((one.next_ref for one in self.observations if one.is_press), default=find_next_ref(self.game))
+        for square, read in self.removed.items():
+            if self.game.board[square] is None and is_consistent(read.symbol, story.board[square]):
+                total += REMOVED_TILE_LOG_PRIOR
+        for old, new in zip(self.game.turns, story.turns, strict=False):
+            is_position = old.kind is TurnKind.POSITION and old.number == 0  # it has one turn for each player
+            if old.play == new.play and not (is_position and old.board != new.board):
+                continue
+            if old.ref < first or is_position:
+                total += _find_change_log_prior(old, new)
+            if self._is_unlisted(old) and not self._is_unlisted(new):
+                total -= UNLISTED_LOG_PRIOR
+        return total
+
+    def has_shown(self, board: Board) -> bool:
+        """Return True if an observation at rest since the last turn shows exactly this board."""
+        return any(
+            not one.is_press and all(map(is_consistent, one.reading.symbols, board.squares))
+            for one in self.observations
+            if not any(turn.ref >= one.next_ref for turn in self.game.turns)
+        )
+
+    def _is_unlisted(self, turn: Turn) -> bool:
+        tiles = self.game.tiles
+        return self.words is not None and any(
+            is_word_listed(word.tile_letters, self.words, tiles) is False for word in turn.words
+        )
+
+    def _compare_at(self, number: int, story: Game) -> float:
+        recorded, told = (self._find_board_at(number, game) for game in (self.game, story))
+        squares = set(recorded.differences(told))
+        reading = self.observations[number].reading
+        new = [s for s in story.board.differences(self.game.board) if self.game.board[s] is None]
+        squares.update(s for s in new if recorded[s] is None and reading.squares[s].is_tile)
+        if not squares:
+            return 0.0
+        placed = {s: tile for _, tiles in self._find_placed(number, story) for s, tile in tiles.items()}
+        after = self._measure(number, squares, told.with_tiles(placed), recorded, story.board)
+        return after - self._measure(number, squares, recorded, recorded, self.game.board)
+
+    def _find_placed(self, number: int, story: Game) -> Iterator[tuple[Turn, Mapping[Square, Tile]]]:
+        """Yield the new plays of which players had placed tiles at an observation since the last turn, with these.
+
+        The tiles of a play are placed one by one, and those of the next play after all of them.
+        """
+        observation = self.observations[number]
+        if any(turn.ref >= observation.next_ref for turn in self.game.turns):
+            return
+        squares = observation.reading.squares
+        for turn in story.turns[len(self.game.turns) :]:
+            yield turn, {s: tile for s, tile in turn.placements if is_consistent(squares[s].symbol, tile)}
+            if not all(is_consistent(squares[square].symbol, tile) for square, tile in turn.placements):
+                return
+
+    def _shows_stop(self, number: int, story: Game) -> bool:
+        """Return True if a part of a new play looked like a complete play for a long time."""
+        rest_s = self.observations[number].rest_s
+        if rest_s is None or rest_s < MIN_REST_S:
+            return False
+        for turn, tiles in self._find_placed(number, story):
+            if tiles and len(tiles) < len(turn.placements):
+                return self._is_play(
+                    story, turn, Play.from_tiles(tiles), needs_listed=rest_s < MIN_REST_UNKNOWN_WORDS_S
+                )
+        return False
+
+    def _is_play(self, story: Game, turn: Turn, part: Play, *, needs_listed: bool) -> bool:
+        """Return True if a part of the play of a turn is a play by itself, if necessary with listed words."""
+        before = replace(self.game.state, board=story.state.board_before(turn))
+        if check_play(before, part):
+            return False
+        score = score_play(before.board, part, story.layout, story.tiles, story.rules)
+        words = self.words
+        return not needs_listed or (
+            words is not None and all(is_word_listed(word.tile_letters, words, story.tiles) for word in score.words)
+        )
+
+    def _measure(self, number: int, squares: Collection[Square], board: Board, recorded: Board, end: Board) -> float:
+        """Return the log-likelihood (nats) of an observation on `squares`, on which `board` was what it should show.
+
+        `recorded` is the board that was recorded then, and `end` the board now.
+        """
+        moved = lifted = total = 0.0
+        is_early = False
+        for square in squares:
+            tile, then = board[square], recorded[square]
+            shown = self.observations[number].reading.squares[square].symbol
+            if tile is None and then is None and end[square] is not None and is_consistent(shown, end[square]):
+                is_early, tile = True, end[square]
+            expected = self._log_likelihood(number, square, tile)
+            total += expected
+            if tile is not None and tile == then:
+                lifted += self._log_likelihood(number, square, None) - expected
+            elif tile is not None and then is not None:
+                other = self._log_likelihood(number, square, then) - expected
+                total += max(0.0, other + EXCHANGED_LETTER_LOG_PRIOR)
+            elif board[square] != then:
+                moved += self._log_likelihood(number, square, then) - expected
+        if self.observations[number].is_press:  # at rest, any moment of the change is as likely
+            moved += CHANGED_AFTER_PRESS_LOG_PRIOR
+        return total + max(0.0, moved) + max(0.0, lifted + LIFTED_LOG_PRIOR) + EARLY_TILE_LOG_PRIOR * is_early
+
+    def _log_likelihood(self, number: int, square: Square, tile: Tile | None) -> float:
+        """Return the log-likelihood (nats) that an observation shows `tile` on a square; None for an empty square."""
+        read = self.observations[number].reading.squares[square]
+        if tile is not None:
+            return log(max(new_tile_likelihood(read, symbol) for symbol in {tile.face, tile.letter}))
+        is_repeated = number > 0 and self.observations[number - 1].reading.squares[square].symbol == read.symbol
+        occupancy = read.occupancy()
+        false = P_FALSE_TILE_REPEATED if is_repeated else _P_FALSE_TILE
+        return log(occupancy.empty + occupancy.hidden / 2 + false * occupancy.tile + 1e-9)
+
+    def _find_board_at(self, number: int, game: Game) -> Board:
+        presses = (one.next_ref for one in self.observations[number + 1 :] if one.is_press)
+        return _find_board(game, self.observations[number], next(presses, find_next_ref(self.game)))
+
+
+def _find_board(game: Game, observation: Observation, following: Ref) -> Board:
+    """Return the board of a game after the turn that was recorded from an observation.
+
+    `following` is the identity that the next act had at the next press. The tiles of a play that does not count were on
+    the board, and its withdrawal may be recorded between the observation and its turn.
+    """
+    entry = observation.next_ref.entry
+    last = {TurnKind.PLAY: entry + 1, TurnKind.WITHDRAWN: entry - 1}
+    until = [turn for turn in game.turns if turn.ref < following and turn.ref.entry <= last.get(turn.kind, entry)]
+    board = until[-1].board if until else EMPTY_BOARD
+    taken = (placed for turn in until if turn.ref.entry >= entry and not turn.stands for placed in turn.placements)
+    return board.with_tiles({square: tile for square, tile in taken if board[square] is None})
+
+
+def _find_change_log_prior(old: Turn, new: Turn) -> float:
+    """Return the log-prior (nats) of the change of a play after its press."""
+    before, after = dict(old.placements), dict(new.placements)
+    exchanged = sum(before[square].face != after[square].face for square in before.keys() & after.keys())
+    is_moved = before.keys() != after.keys() or old.kind is TurnKind.POSITION
+    return exchanged * EXCHANGED_LETTER_LOG_PRIOR + is_moved * CHANGED_AFTER_PRESS_LOG_PRIOR

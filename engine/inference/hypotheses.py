@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import nlargest, nsmallest
 from itertools import islice, product
+from math import log
 from operator import attrgetter
 from typing import NamedTuple
 
 from engine.board import Board, Square, column_of, row_of
 from engine.errors import RulesError
-from engine.events import Event, PlayMade, PlayWithdrawn, SquareCorrected, TurnCorrected, filter_plays
+from engine.events import Event, PlayerTurn, PlayMade, PlayWithdrawn, Ref, SquareCorrected, TurnCorrected, filter_plays
 from engine.game import Game
 from engine.inference.alignment import MAX_PLAYS_TAKEN_BACK
-from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, is_consistent
+from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, face_of, is_consistent
+from engine.inference.history import Past, find_settled_board
 from engine.inference.log_priors import (
+    CONTINUED_PLAY_LOG_PRIOR,
     EARLY_TILES_LAST_LOG_PRIOR,
     LATE_TILE_LOG_PRIOR,
     MISSED_TURN_LOG_PRIOR,
     NUDGED_TILE_LOG_PRIOR,
-    OVERLOOKED_TILE_LOG_PRIOR,
     PARTLY_CLEARED_LOG_PRIOR,
     REPEATED_PLAY_LOG_PRIOR,
-    SHIFTED_PLAY_LOG_PRIOR,
     TWO_PLAYS_LOG_PRIOR,
     UNCLEARED_LOG_PRIOR,
     WITHDRAWN_LOG_PRIOR,
+    WRONG_SEAT_LOG_PRIOR,
 )
-from engine.inference.overlooked_tiles import can_be_overlooked, find_hidden_ends
-from engine.inference.placements import find_letterings, find_play_squares, find_variations, is_legal_placement
+from engine.inference.overlooked_tiles import can_be_overlooked
+from engine.inference.placements import (
+    find_letterings,
+    find_play_squares,
+    find_variations,
+    is_legal_placement,
+    tile_from_face,
+)
+from engine.inference.revisions import list_revisions
 from engine.messages import make_message
 from engine.plays import Play
 from engine.reading import EMPTY
-from engine.state import TurnKind, check_play, find_withdrawn_turn
+from engine.state import find_withdrawn_turn
 
 _MAX_SQUARE_SETS = 40
 """Maximum number of sets of squares for which letters are tried."""
@@ -51,17 +60,19 @@ _MAX_NUDGE_SQUARES = 2
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """Events that may explain a reading, and the game after these events.
+    """Events that may explain a reading and the observations before it, and the game after these events.
 
-    `log_prior` is in nats. `moved_tiles` are pairs of the old and the new square of a tile. If the tiles of a withdrawn
-    play are still on the board, `uncleared_board` is the board with these tiles, otherwise None. `note` describes a
-    hypothesis without events.
+    `log_prior` is in nats. `seat` is the player whose button or phone ended the turn, or None. `moved_tiles` are pairs
+    of the old and the new square of a tile. If the tiles of a withdrawn play are still on the board, `uncleared_board`
+    is the board with these tiles, otherwise None. `note` describes a hypothesis without events.
     """
 
     game: Game
     events: tuple[Event, ...]
     log_prior: float
     evidence: Evidence
+    past: Past
+    seat: int | None = None
     moved_tiles: tuple[tuple[Square, Square], ...] = ()
     uncleared_board: Board | None = None
     note: str = ""
@@ -74,7 +85,10 @@ class Hypothesis:
     @cached_property
     def log_posterior(self) -> float:
         """The log-prior plus the log-likelihood, in nats. A constant that is equal for all hypotheses is left out."""
-        return self.log_prior + self.evidence.board_log_likelihood(self.board)
+        turns = [event for event in self.events if isinstance(event, PlayerTurn)]
+        is_own = self.seat is None or not turns or turns[-1].player == self.seat
+        log_prior = self.log_prior + (0.0 if is_own else WRONG_SEAT_LOG_PRIOR)
+        return log_prior + self.evidence.board_log_likelihood(self.board) + self.past.compare(self.game)
 
     def push(self, *events: Event, log_prior: float = 0.0) -> Hypothesis:
         """Return the hypothesis with more events. `log_prior` (nats) is added to the prior of the hypothesis."""
@@ -87,23 +101,28 @@ class Hypothesis:
         return frozenset([square for square in self.evidence.clear_tile_squares if on_board[square] is None])
 
 
-def generate_hypotheses(game: Game, evidence: Evidence, corrections: Sequence[SquareCorrected]) -> list[Hypothesis]:
+def generate_hypotheses(game: Game, evidence: Evidence, past: Past, seat: int | None = None) -> list[Hypothesis]:
     """Return all hypotheses that may explain the evidence, the most likely hypothesis first.
 
-    The events of every hypothesis begin with `corrections`. If the reading has more new tiles than `_MAX_PLAYS` plays
-    can have, the only hypothesis is that nothing happened: the picture shows another board, or the game began before.
+    `past` has the earlier observations, and `seat` is that of `Hypothesis`. If the
+    reading has more new tiles than `_MAX_PLAYS` plays can have, the only hypothesis is that nothing happened: the
+    picture shows another board, or the game began before.
     """
-    start = Hypothesis(game, (), 0.0, evidence).push(*corrections)
-    if len(start.find_unexplained_squares()) > _MAX_PLAYS * game.rules.rack_size:
+    start = Hypothesis(game, (), 0.0, evidence, past, seat)
+    unexplained = start.find_unexplained_squares()
+    if len(unexplained) > _MAX_PLAYS * game.rules.rack_size:
         return [start]
     withdrawn = list(_withdraw_plays(start))
-    bases = [start, *withdrawn, *_restore_uncleared_tiles(start), *_shift_last_play(start)]
+    bases = [start, *withdrawn, *_restore_uncleared_tiles(start)]
     bases += [
         base.push(*events, log_prior=log_prior)
         for base in (start, *withdrawn)
         for events, log_prior in find_variations(base.game, base.evidence)
     ]
-    if len(start.find_unexplained_squares()) <= _MAX_UNEXPLAINED_TILES:
+    if len(unexplained) <= _MAX_UNEXPLAINED_TILES:
+        revisions = [*list_revisions(game, evidence.reading, past.observations, past.told)]
+        bases += [start.push(*events, log_prior=-log(len(revisions))) for events in revisions]
+        bases += (*_move_last_play(start), *_split_at_rest(start))
         exceptions = (*_add_overlooked_tile(start), *_nudge_tile(start))
         bases += nlargest(_BEAM_WIDTH, exceptions, key=attrgetter("log_posterior"))
     found = _add_plays(bases, allow_overlooked=False)
@@ -126,6 +145,8 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
         incomplete = [base for base in front if number == 0 or base.find_unexplained_squares()]
         candidates = [candidate for base in incomplete for candidate in _find_candidate_plays(base, allow_overlooked)]
         best = _select_best(candidates)
+        if number == 0:  # the turns as they are recorded are always compared
+            best += _select_best([candidate for candidate in candidates if candidate.base is bases[0]])
         early = bases[0].evidence.early_squares
         if number == 0 and early:  # longer plays would displace plays of early tiles
             best += _select_best([candidate for candidate in candidates if early.issuperset(candidate.play.squares)])
@@ -207,7 +228,31 @@ def _find_candidate_plays(base: Hypothesis, allow_overlooked: bool) -> Iterator[
             play = Play.from_tiles(dict(zip(squares, lettering.tiles, strict=True)))
             log_prior = turn_log_prior + lettering.log_prior
             log_prior += _repeated_play_log_prior(base, play) + _early_tile_correction(base, play)
+            log_prior += CONTINUED_PLAY_LOG_PRIOR * _continues_play(base, play)
             yield _PlayCandidate(base, play, log_prior, gain=log_prior + _log_likelihood_gain(base, play))
+
+
+def _continues_play(base: Hypothesis, play: Play) -> bool:
+    """Return True if `play` is in one unbroken line with the last play that `base` makes or changes.
+
+    The last recorded play counts as well if its player has pressed the button. A play that was seen alone at rest was
+    complete, so that it does not count.
+    """
+    last = next(base.game.state.standing_plays(), None)
+    match base.events[-1:]:
+        case (PlayMade(_, before),) | (TurnCorrected(_, PlayMade(_, before)),) if not base.past.has_shown(base.board):
+            squares = before.squares
+        case (SquareCorrected(_, _, Ref() as ref),):
+            old, new = base.past.game.find_turn(ref), base.game.find_turn(ref)
+            squares = new.play.squares if new is not None and new.play is not None else ()
+            if old is None or {*squares} <= {square for square, _ in old.placements}:
+                return False  # it was not lengthened
+        case () if last is not None and last.play is not None and last.player == base.seat:
+            squares = last.play.squares
+        case _:
+            return False
+    board = play.apply_to(base.board)
+    return any({*squares, *play.squares} <= {*board.tile_run(play.squares[0], across)} for across in (True, False))
 
 
 def _early_tile_correction(base: Hypothesis, play: Play) -> float:
@@ -236,8 +281,14 @@ def _early_tile_correction(base: Hypothesis, play: Play) -> float:
 def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
     """Return the log-prior (nats) of a play that resembles the play that was just withdrawn, or 0 for other plays.
 
-    After a challenge the next player often covers the same squares, but rarely with the same tiles.
+    After a challenge the next player often covers the same squares, but rarely with the same tiles. Nor does the next
+    player often place the same tile where one was taken back.
     """
+    tiles, board = dict(play.tiles), base.past.game.board
+    taken = [event.square for event in base.events if isinstance(event, SquareCorrected) and event.tile is None]
+    again = sum(square in tiles and face_of(board[square]) == tiles[square].face for square in taken)
+    if again:
+        return REPEATED_PLAY_LOG_PRIOR * again
     withdrawn = find_withdrawn_turn(base.game.state)
     if withdrawn is None:
         return 0.0
@@ -324,50 +375,50 @@ def _find_plays_beside(base: Hypothesis, squares: set[Square]) -> list[tuple[Pla
 
 
 def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which unexplained tiles belong to an earlier play, in whose reading they were missed.
+    """Yield hypotheses in which an unexplained tile belongs to a play before the settled board, or to the position.
 
-    This may be one tile, or all tiles at the ends of the last play that a hand may have hidden. One tile may also
-    belong to the position from which the game started.
+    The tile was missed when that play was read.
     """
-    state, unexplained = base.game.state, base.find_unexplained_squares()
-    hidden_ends = find_hidden_ends(state, unexplained & base.evidence.missable_squares)
-    missed = [(square,) for square in unexplained] + ([hidden_ends] if len(hidden_ends) > 1 else [])
-    for squares, turn in product(missed, state.turns):
-        if not can_be_overlooked(state, turn, squares):
+    state, settled = base.game.state, find_settled_board(base.game)
+    turns = [turn for turn in state.turns if all(settled[square] for square, _ in turn.placements)]
+    for square, turn in product(base.find_unexplained_squares(), turns):
+        if not can_be_overlooked(state, turn, (square,)):
             continue
-        for lettering in find_letterings(base.evidence, squares, state.stock(), 2):
-            added = zip(squares, lettering.tiles, strict=True)
-            events = [SquareCorrected(square, tile, turn.ref) for square, tile in added]
+        for lettering in find_letterings(base.evidence, (square,), state.stock(), 2):
             with suppress(RulesError):  # the tile was elsewhere in the position, until a player recycled it
-                yield base.push(*events, log_prior=OVERLOOKED_TILE_LOG_PRIOR)
+                yield base.push(SquareCorrected(square, lettering.tiles[0], turn.ref))
 
 
-def _shift_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which the player moved the last play: the same tiles in the same order on other squares."""
-    last = next(base.game.state.standing_plays(), None)
-    if last is None or last.play is None or not base.find_unexplained_squares():
-        return
-    last_faces = [tile.face for _, tile in last.placements]
-    for withdrawn in _withdraw_plays(base):
-        for _, play, log_prior, _ in _find_candidate_plays(withdrawn, allow_overlooked=False):
-            if play != last.play and [tile.face for _, tile in play.tiles] == last_faces:
-                event = TurnCorrected(last.ref, PlayMade(None, play))
-                log_prior = SHIFTED_PLAY_LOG_PRIOR + log_prior - _repeated_play_log_prior(withdrawn, play)
-                yield base.push(event, log_prior=log_prior)
+def _move_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
+    """Yield hypotheses in which the player has made another play in place of the last one, after the press.
 
-
-def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-    """Return the events for the case that a player replaced the last play with another one after pressing the button.
-
-    `events` must be a withdrawal of the last play and a play of the next player, which lead to the same board. For
-    other `events`, and if the rules do not allow the new play in place of the last one, return no events.
+    No tile of the last play is where it was. The next player seldom has another tile there already.
     """
-    last = game.last_turn
-    match events:
-        case (PlayWithdrawn(), PlayMade(_, play)) if last is not None and last.kind is TurnKind.PLAY:
-            before = replace(game.state, board=game.state.board_before(last))
-            return () if check_play(before, play) else (TurnCorrected(last.ref, PlayMade(None, play)),)
-    return ()
+    last, squares = next(base.game.state.standing_plays(), None), base.evidence.reading.squares
+    if last is None or last.ref.entry in base.past.told:
+        return
+    if any(is_consistent(squares[square].symbol, tile) for square, tile in last.placements):
+        return
+    covered_log_prior = REPEATED_PLAY_LOG_PRIOR * sum(squares[square].is_tile for square, _ in last.placements)
+    for withdrawn in islice(_withdraw_plays(base), 1):
+        candidates = list(_find_candidate_plays(withdrawn, allow_overlooked=False))
+        for candidate in _select_best(candidates) + _select_best(_find_first_of_two(withdrawn, candidates)):
+            log_prior = candidate.log_prior - _repeated_play_log_prior(withdrawn, candidate.play) + covered_log_prior
+            yield base.push(TurnCorrected(last.ref, PlayMade(None, candidate.play)), log_prior=log_prior)
+
+
+def _split_at_rest(base: Hypothesis) -> Iterator[Hypothesis]:
+    """Yield hypotheses with a play of those new tiles that were on the board at rest: its player forgot the button."""
+    game, squares = base.game, base.evidence.reading.squares
+    for observation in base.past.observations:
+        if observation.is_press or any(turn.ref >= observation.next_ref for turn in game.turns):
+            continue
+        shown = enumerate(observation.reading.squares)
+        symbols = {s: read.symbol for s, read in shown if read.is_tile and game.board[s] is None}
+        if symbols and all(squares[square].symbol == symbol for square, symbol in symbols.items()):
+            play = Play.from_tiles({square: tile_from_face(symbol) for square, symbol in symbols.items()})
+            if not game.check_play(play):
+                yield base.push(PlayMade(game.to_move, play))
 
 
 def _nudge_tile(base: Hypothesis) -> Iterator[Hypothesis]:

@@ -26,11 +26,25 @@ EARLY_TILES_LAST_LOG_PRIOR = log(0.01)
 REPEATED_PLAY_LOG_PRIOR = log(0.05)
 """Log-prior of a play that resembles the play that was just withdrawn. It is added for each square of that play that is
 read as before, or once if the new play has the same tiles on other squares."""
-SHIFTED_PLAY_LOG_PRIOR = log(0.05)
-"""Log-prior of the last play being moved by a player, with all its tiles."""
-OVERLOOKED_TILE_LOG_PRIOR = log(0.01)
-"""Log-prior of a tile of an earlier play that was missed when that play was read."""
-NUDGED_TILE_LOG_PRIOR = log(0.005)
-"""Log-prior of an old tile that slipped to a square nearby."""
+CHANGED_AFTER_PRESS_LOG_PRIOR = log(1 / 60)
+"""Log-prior of a play that its player changed after the press: completed, taken back in part, or put elsewhere."""
+EXCHANGED_LETTER_LOG_PRIOR = log(1 / 150)
+"""Log-prior of each letter of a play that its player exchanged for another one after the press."""
+LIFTED_LOG_PRIOR = log(1 / 200)
+"""Log-prior of tiles of a play that were in a hand, or under something, at a press."""
+EARLY_TILE_LOG_PRIOR = log(1 / 60)
+"""Log-prior of tiles of the next play that were on the board at a press already."""
+REMOVED_TILE_LOG_PRIOR = log(0.02)
+"""Log-prior of a tile where players have removed the same one from the record, because it was never there."""
+STOPPED_PLAY_LOG_PRIOR = log(0.01)
+"""Log-prior of a player who leaves a part of the play on the board for a long time, as if it were the whole play."""
+UNLISTED_LOG_PRIOR = log(0.01)
+"""Log-prior of an unlisted word that a listed one replaces later, where players may look words up at any time."""
+WRONG_SEAT_LOG_PRIOR = log(0.02)
+"""Log-prior of a turn that the button or phone of another player has ended."""
+CONTINUED_PLAY_LOG_PRIOR = log(0.02)
+"""Log-prior of a play that continues the play before it in the same line. Most players place their tiles elsewhere."""
+NUDGED_TILE_LOG_PRIOR = log(0.05)
+"""Log-prior of an old tile that slipped, if a square nearby shows the same letter: it is seldom a new one."""
 VARIATION_LOG_PRIOR = log(0.1)
 """Log-prior of each old tile that is changed by a variation of the rules, and of a play that rearranges a word."""

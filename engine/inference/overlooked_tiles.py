@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.board import NEIGHBOURS, Square
 from engine.inference.placements import is_legal_placement
 from engine.state import State, Turn, TurnKind
-from engine.tiles import Tile
 
 
 def find_overlooked_turn(state: State, square: Square) -> Turn | None:
     """Return the last turn in which a tile on `square` may have been placed and missed, or None."""
     return next((turn for turn in reversed(state.turns) if can_be_overlooked(state, turn, (square,))), None)
-
-
-def find_hidden_ends(state: State, hidden: Collection[Square]) -> tuple[Square, ...]:
-    """Return those squares of `hidden` that lengthen the main word of the last play without a gap.
-
-    Both words of a single tile count as main words.
-    """
-    last = next(state.standing_plays(), None)
-    if last is None:
-        return ()
-    placed = [square for square, _ in last.placements]
-    board = last.board.with_tiles(dict.fromkeys(hidden, Tile.unnamed()))
-    runs = (set(board.tile_run(placed[0], across)) for across in (True, False))
-    return tuple(sorted(square for run in runs if run.issuperset(placed) for square in run.intersection(hidden)))
 
 
 def can_be_overlooked(state: State, turn: Turn, squares: Sequence[Square]) -> bool:

@@ -22,8 +22,8 @@ from engine.game import Game
 from engine.inference.alignment import MIN_AGREEMENT, MIN_TILES_IN_SIGHT, align_reading, shift_reading
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, is_consistent
 from engine.inference.explain import infer_play
-from engine.inference.misread_tiles import find_confirmed_squares
 from engine.inference.placements import tile_from_face
+from engine.inference.revisions import find_confirmed_squares
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from engine.state import TurnKind, find_withdrawn_turn
 from engine.tiles import Tile
@@ -139,7 +139,7 @@ def check_letters(proposal: Proposal) -> Iterator[Finding]:
         return  # these rules allow any old tile to change
     reading = align_reading(game, reading) or reading
     known = {
-        *proposal.reading_history.find_contradictions(game.board),
+        *proposal.reading_history.find_doubtful_squares(game),
         *proposal.question_history.squares,
         *proposal.question_history.open_squares,
         *find_confirmed_squares(game),
@@ -171,7 +171,8 @@ def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
     if not proposal.events and _shows_withdrawn_tiles(proposal.game, reading):
         return
     unexplained = find_unexplained_squares(proposal.game_after, reading)
-    squares = tuple(square for square in unexplained if square not in proposal.reading_history.false_readings)
+    known = proposal.reading_history.find_false_readings(proposal.game)
+    squares = tuple(square for square in unexplained if square not in known)
     if len(squares) > MAX_UNEXPLAINED_TILES or len(filter_plays(proposal.events)) > MAX_PLAYS:
         options = (LOOK_AGAIN, Option(proposal.events)) if proposal.events else (LOOK_AGAIN,)
         if not squares:  # only the plays are too many: ask about all new tiles
@@ -228,11 +229,12 @@ def _rotate_reading(reading: BoardReading, quarter_turns: int) -> BoardReading:
 def check_pass(proposal: Proposal) -> Iterator[Finding]:
     """Ask the players to confirm a pass if the board may have a new tile or if an old tile is missing."""
     reading, game = proposal.reading, proposal.game
-    if reading is None or not any(isinstance(event, Passed) for event in proposal.events):
+    is_pass = bool(proposal.events) and all(isinstance(event, Passed) for event in proposal.events)
+    if reading is None or not is_pass:
         return
     reading = align_reading(game, reading) or reading
     possibly_covered = {s for s in SQUARES if reading.occupancy[s].tile >= MIN_NEW_TILE_PROBABILITY}
-    known = {*game.board.occupied_squares(), *proposal.reading_history.false_readings}
+    known = {*game.board.occupied_squares(), *proposal.reading_history.find_false_readings(game)}
     new = [
         square
         for square in possibly_covered - known

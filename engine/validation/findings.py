@@ -41,8 +41,6 @@ class Reason(StrEnum):
     # Reasons in turns that were recorded before.
     TILES_REMOVED = "tiles-removed"
     OLD_TILE_DIFFERS = "old-tile-differs"
-    TILE_ADDED = "tile-added"
-    TILE_OF_EARLIER_PLAY = "tile-of-earlier-play"
     # Reasons in the new play.
     PRESS_MISSED = "press-missed"
     PASS_UNANSWERED = "pass-unanswered"

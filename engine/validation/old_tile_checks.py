@@ -15,14 +15,14 @@ from engine.events import (
     Event,
     PlayMade,
     PlayWithdrawn,
-    SquareCorrected,
+    TurnCorrected,
     filter_plays,
 )
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.evidence import is_consistent
-from engine.inference.hypotheses import replace_last_play
-from engine.inference.misread_tiles import find_misread_tiles
+from engine.inference.revisions import find_misread_tiles
+from engine.state import TurnKind, check_play
 from engine.validation.board_checks import find_last_play_squares, make_end_option
 from engine.validation.findings import LOOK_AGAIN, Finding, Option, Proposal, Reason
 from engine.validation.turn_checks import move_to_seat
@@ -60,6 +60,20 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
     yield Finding(Reason.TILES_REMOVED, (game.players[player],), options, squares, needs_picture=True)
 
 
+def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return the events for the case that a player replaced the last play with another one after pressing the button.
+
+    `events` must be a withdrawal of the last play and a play of the next player, which lead to the same board. For
+    other `events`, and if the rules do not allow the new play in place of the last one, return no events.
+    """
+    last = game.last_turn
+    match events:
+        case (PlayWithdrawn(), PlayMade(_, play)) if last is not None and last.kind is TurnKind.PLAY:
+            before = replace(game.state, board=game.state.board_before(last))
+            return () if check_play(before, play) else (TurnCorrected(last.ref, PlayMade(None, play)),)
+    return ()
+
+
 def _keep_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
     """Return the events without the withdrawal of the last play, and without the tiles of this play in later plays.
 
@@ -89,7 +103,7 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
         is_consistent(reading.squares[square].symbol, game.board[square]) for square in game.board.occupied_squares()
     ):
         return
-    misread = find_misread_tiles(game, reading, proposal.reading_history.with_reading(reading, game.board))
+    misread = find_misread_tiles(game, reading, proposal.reading_history)
     known = questions.squares | questions.open_squares
     changes = tuple(event for event in misread if event.square not in known)
     if not changes:
@@ -103,18 +117,6 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
     else:
         options = (as_recorded, as_read)
     yield Finding(Reason.OLD_TILE_DIFFERS, (join_square_names(changed),), options, changed)
-
-
-def check_added_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask whether a tile that was missed before belongs to an earlier play.
-
-    Until the answer, the tile counts as part of that play.
-    """
-    game = proposal.game
-    added = [e for e in proposal.events if isinstance(e, SquareCorrected) and game.board[e.square] is None]
-    squares = tuple(event.square for event in added)
-    if squares and proposal.question_history.open_squares.isdisjoint(squares):
-        yield Finding(Reason.TILE_ADDED, (join_square_names(squares),), (Option(proposal.events), LOOK_AGAIN), squares)
 
 
 def _are_possible(game: Game, events: tuple[Event, ...]) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from engine.board import Square
 from engine.errors import NotationError, RulesError
 from engine.events import (
+    Act,
     BlankNamed,
     BlankTaken,
     Edit,
@@ -21,6 +22,7 @@ from engine.ledger import (
     Alternative,
     Entry,
     Ledger,
+    Source,
     find_counting_entries,
     find_disputed_squares,
     find_open_entries,
@@ -33,6 +35,22 @@ def find_open_squares(ledger: Ledger) -> frozenset[Square]:
     """Return the squares of the open questions; later readings may correct the tiles on these squares."""
     entries = find_counting_entries(ledger)
     return frozenset(square for entry in entries if entry.doubt is not None for square in entry.doubt.squares)
+
+
+def find_told_entries(ledger: Ledger) -> frozenset[int]:
+    """Return the entries whose acts players have entered or corrected, or about which a question was answered.
+
+    Of a question, these are the acts in which its answers differ.
+    """
+    told: set[int] = set()
+    for entry in ledger.in_effect:
+        steps = [step for alternative in entry.alternatives for step in alternative]
+        if entry.source not in (Source.HAND, Source.IMPORT):
+            alternatives = entry.alternatives if entry.number in ledger.answers else ()
+            steps = [step for step in steps if alternatives and not all(step in other for other in alternatives)]
+        told |= {entry.number for step in steps if isinstance(step, Act)}
+        told |= {step.of.entry for step in steps if isinstance(step, TurnCorrected | SquareCorrected) and step.of}
+    return frozenset(told)
 
 
 def find_provisional_turns(ledger: Ledger) -> Mapping[int, Entry]:

@@ -13,7 +13,7 @@ from engine.events import PlayMade, filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, face_of, tile_confidence
-from engine.inference.history import EMPTY_HISTORY, ReadingHistory
+from engine.inference.history import EMPTY_HISTORY, Past, ReadingHistory
 from engine.inference.hypotheses import Hypothesis, generate_hypotheses
 from engine.inference.log_priors import REPEATED_PLAY_LOG_PRIOR
 from engine.ledger import Doubt, Entry, Judge, Ledger, compare_boards, find_boards, find_counting_entries
@@ -121,8 +121,9 @@ def _explain_after_answers(
             continue
         aligned = align_reading(after, reading) or reading
         has_marked_blanks = not after.rules.retake_blanks
-        evidence = Evidence(aligned, after.board, history.false_readings, has_marked_blanks=has_marked_blanks)
-        found = generate_hypotheses(after, evidence, ())
+        false_readings = history.find_false_readings(after)
+        evidence = Evidence(aligned, after.board, false_readings, has_marked_blanks=has_marked_blanks)
+        found = generate_hypotheses(after, evidence, Past(after, ()))
         best = next(one for one in found if not (were_empty and one.uncleared_board))
         tiles = [placed for event in filter_plays(best.events) for placed in event.play.tiles]
         repeated_count = sum(face_of(before.board[square]) == tile.face for square, tile in tiles)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from engine.ledger import Source
-from engine.validation import board_checks, earlier_plays, old_tile_checks, play_checks, turn_checks
+from engine.validation import board_checks, old_tile_checks, play_checks, turn_checks
 from engine.validation.findings import Finding, Proposal, ValidationResult
 
 Check = Callable[[Proposal], Iterator[Finding]]
@@ -26,9 +26,6 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     old_tile_checks.check_removed_tiles,
     board_checks.check_pass,
     old_tile_checks.check_old_tiles,
-    earlier_plays.check_earlier_play,
-    earlier_plays.check_hidden_tile,
-    old_tile_checks.check_added_tiles,
     # Checks of the new play.
     turn_checks.check_seat,
     turn_checks.check_missed_press,
@@ -39,7 +36,6 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     play_checks.check_words,
     play_checks.check_word_ends,
     play_checks.check_closed_letters,
-    earlier_plays.check_lengthened_play,
 )
 _HAND_CHECKS: tuple[Check, ...] = (
     play_checks.check_position,

@@ -202,20 +202,6 @@ def test_second_program_is_told_so_and_the_first_plays_on(path: Path, capsys: py
         assert [turn.score for turn in play(session, table, HORN).turns] == [14]
 
 
-def test_corrupt_settings_file_is_named_with_its_line(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    broken = path.parent / "settings.toml"
-    for content, why in (
-        (b'[page\nport = "', "line 1"),
-        (b"\xff\xfe\x00", "UTF-8"),
-        (b"[page]\nport = 99999\n", "line 2"),
-    ):
-        broken.write_bytes(content)
-        assert main(["run", "--settings", str(broken), "--data", str(path.parent)]) == 2
-        said = capsys.readouterr().err
-        assert str(broken) in said and why in said and said.count("\n") == 1
-    assert not path.exists()
-
-
 def test_corrupt_store_is_set_aside_its_games_are_read_and_the_last_one_goes_on(path: Path) -> None:
     table = TextTable()
     with GameStore(path) as store, TableSession(table, table, store, WORDS) as session:

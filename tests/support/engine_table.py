@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from engine.board import Board, parse_square
 from engine.events import PlayMade, Ref
 from engine.game import Game
-from engine.ledger import Alternative, Doubt, Entry, Ledger, find_disputed_squares
+from engine.ledger import Alternative, Doubt, Entry, Ledger, Source, find_disputed_squares
 from engine.plays import Play
 from engine.reading import EMPTY, BoardReading, SquareReading
 from engine.rules import STANDARD_RULES, Rules
@@ -77,7 +77,7 @@ def act_ref(number: int) -> Ref:
 
 def as_ledger(game: Game) -> Ledger:
     """Return the ledger of a game whose events one command has recorded, with the same identities."""
-    entries = (Entry(1, 1, (game.events,)),) if game.events else ()
+    entries = (Entry(1, 1, (game.events,), source=Source.PRESS),) if game.events else ()
     return Ledger(game.start_event, entries)
 
 

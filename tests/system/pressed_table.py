@@ -114,7 +114,8 @@ class PressedTable:
         """Return the table after an answer to the shown question. Raises `RulesError`, `NotationError`."""
         entry = self.shown_entry
         assert entry is not None, "there is no question to answer"
-        evidence = self.evidence.add_answer(self.ledger, entry, chosen)
+        assert entry.doubt is not None
+        evidence = self.evidence.confirm_squares(entry.doubt.squares)
         ledger = answer_question(self.ledger, entry, chosen, self.words, self.evidence.reading)
         return replace(self, ledger=ledger, evidence=evidence)
 
@@ -147,7 +148,7 @@ class PressedTable:
 
 def make_ledger(game: Game) -> Ledger:
     """Return a ledger that has the events of a game as one entry."""
-    return Ledger(game.start_event, (Entry(1, 1, (game.events,)),))
+    return Ledger(game.start_event, (Entry(1, 1, (game.events,), source=Source.PRESS),))
 
 
 def agrees(game: Game, truth: Game) -> bool:

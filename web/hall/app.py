@@ -51,7 +51,7 @@ def create_hall_app(hall: Hall, pairing: Pairing, *, names: tuple[str, ...] = ()
     `app.extensions["live"].feed.start()` to begin the updates, and `app.extensions["live"].close()` at the end.
     """
     app = make_app(pairing, HostInfo(names=names), "tilekeeper-hall")
-    app.jinja_env.filters["line_id"] = make_line_id
+    app.jinja_env.globals["line_id"] = make_line_id
     app.jinja_env.globals.update(is_hall=True, table_name=lambda: "Tilekeeper", colours_path=lambda: COLOURS_PATH)
     streams = EventStreams(MAX_STREAMS)
     live = HallView(app.jinja_env, streams, "live", is_director=True)

@@ -20,7 +20,7 @@ from device.hall.receiving.received_games import ReceivedGames
 from device.storage.checksums import compute_checksum
 from device.storage.game_log import read_ledger
 from device.storage.zip_files import generate_zip
-from engine.errors import RulesError
+from engine.errors import RulesError, TilekeeperError
 from engine.game import Game
 from engine.gcg import build_record, format_gcg
 from engine.lexicon import load_shipped_lexicon
@@ -312,7 +312,7 @@ class EventPages:
         return list(self.state.rounds.get(number, ())) or abort(404)
 
 
-class _OutdatedFormError(Exception):
+class _OutdatedFormError(TilekeeperError):
     """Error for a form with pairings that were changed since the page was opened."""
 
 

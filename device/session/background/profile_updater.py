@@ -53,7 +53,7 @@ class ProfileUpdater:
         If the profile cannot be saved, an error message is returned the first time, otherwise an empty string.
         """
         own = turn.own_board
-        is_certain = turn.decision is not None and turn.decision.is_clear and not turn.is_split and turn.is_aligned
+        is_certain = turn.decision is not None and turn.decision.is_clear and turn.is_aligned
         if own is None or not is_certain:
             self._has_failed = False
             self._pending = None

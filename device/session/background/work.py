@@ -11,7 +11,6 @@ from dataclasses import replace
 from device.cameras import Frame
 from device.capture.board_camera import BoardCamera
 from device.capture.camera_monitor import CameraMonitor, MonitorClient
-from device.capture.key_frames import KeyFrameBuffer
 from device.capture.scene_reference import RestScene
 from device.session.background.auto_turns import AutoTurnConfig, AutoTurns
 from device.session.background.profile_updater import ProfileUpdater
@@ -62,8 +61,6 @@ class BackgroundWork(MonitorClient):
         """
         self._controller = controller
         self._queue = queue
-        self.key_frames = KeyFrameBuffer()
-        """The pictures of the board at rest since the last turn."""
         self.advance_reader = AdvanceReader(camera, controller)
         """The reader of the board at rest, before a press."""
         self._profile_updater = profile_updater
@@ -104,11 +101,10 @@ class BackgroundWork(MonitorClient):
             self._turns_to_learn.append((turn, str(self._controller.log.number), ledger))
 
     def discard_pictures(self) -> None:
-        """Discard the pictures of the previous game: key frames, the capture in advance, and turns to learn from.
+        """Discard the pictures of the previous game: those of the board at rest, and turns to learn from.
 
         A board at rest is read again: the players may have placed the first word before they started the game.
         """
-        self.key_frames.clear()
         self.advance_reader.discard()
         self._camera_monitor.forget_scene()
         self.discard_turns_to_learn()
@@ -171,9 +167,7 @@ class BackgroundWork(MonitorClient):
         self.advance_reader.read_scene(scene)
 
     def handle_rest(self, still: Frame) -> None:
-        """Add a picture of the board at rest to the key frames, and check if a withdrawn play was removed."""
-        if self.is_in_play():
-            self.key_frames.add(still)
+        """Check if a withdrawn play was removed."""
         self._sight_monitor.handle_rest(still)
 
     def handle_long_rest(self, preview: Frame) -> None:

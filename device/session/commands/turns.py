@@ -198,7 +198,7 @@ class EnterBoard(TableCommand, frozen=True):
         if tiles == {square: tile for square, tile in enumerate(game.board.squares) if tile is not None}:
             raise make_refusal("board-unchanged")
         reading = BoardReading.from_symbols(tiles[square].face if square in tiles else EMPTY for square in SQUARES)
-        inference = match_entered_board(infer_play(game, reading), reading)
+        inference = match_entered_board(infer_play(game, reading, told=range(game.entry)), reading)
         turn_context = replace(controller.turn_context, reading_history=EMPTY_HISTORY)
         decision = decide(game, inference, reading, turn_context)
         earlier = name_blanks(game, (), tiles)

@@ -10,6 +10,7 @@ import logging
 import os
 import threading
 import time
+from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
@@ -23,11 +24,15 @@ from device.session.game_controller import GameController
 from device.session.turns.decision import TurnContext
 from device.session.turns.turn_capture import AdvanceCapture, TurnCapture, capture_in_advance
 from engine.game import Game
+from engine.inference.history import Rest
+from engine.reading import BoardReading
 
 _log = logging.getLogger(__name__)
 
 NICENESS = 10
 """Niceness of the thread `ahead`, so that the page, the panel and the session take precedence."""
+MAX_RESTS = 6
+"""Largest number of readings of the board at rest that are kept between two turns."""
 MAX_JOIN_S = 2.0
 """Longest time, in seconds, that a press waits for a capture that is already in progress. After this time, the press
 reads the board itself."""
@@ -43,6 +48,8 @@ class AdvanceReader:
     - `take`: once, for a press. It waits for a capture in progress.
     - `get_newest`: every time once it is completed, even if it was taken or its turn is recorded.
     - `get_unused`: the same, until its turn or a later one is recorded (`mark_used`).
+
+    `list_rests` returns the readings of all scenes since the last turn.
 
     The methods may be called from any thread.
     """
@@ -61,6 +68,8 @@ class AdvanceReader:
         """The completed capture for `get_newest` and `get_unused`."""
         self._used_time = -inf
         """Time of the picture of the last turn that was recorded, in seconds."""
+        self._rests: deque[tuple[float, BoardReading]] = deque(maxlen=MAX_RESTS)
+        """The time of the picture, in seconds, and the reading of each scene since the last turn."""
         self._is_closed = False
 
     def get_newest(self) -> AdvanceCapture | None:
@@ -78,6 +87,17 @@ class AdvanceReader:
         """Store that `turn` is recorded: only a capture with a newer picture is unused."""
         with self._lock:
             self._used_time = turn.frame.time
+            self._rests = deque([rest for rest in self._rests if rest[0] > turn.frame.time], MAX_RESTS)
+
+    def list_rests(self, until: float) -> tuple[Rest, ...]:
+        """Return the readings of the board at rest since the last turn, up to the time `until` (s) of a picture."""
+        with self._lock:
+            return self._list_rests(until)
+
+    def _list_rests(self, until: float) -> tuple[Rest, ...]:
+        rests = [(time, reading) for time, reading in self._rests if time < until]
+        ends = [*(time for time, _ in rests[1:]), until]
+        return tuple(Rest(reading, end - time) for (time, reading), end in zip(rests, ends, strict=False))
 
     def read_scene(self, scene: RestScene) -> None:
         """Start to capture the turn in a scene, in place of the earlier capture, if a player has the turn."""
@@ -86,7 +106,7 @@ class AdvanceReader:
             return
         with self._lock:
             self._cancel()
-            context = controller.turn_context
+            context = replace(controller.turn_context, rests=self._list_rests(scene.still.time))
             if context.seat is not None:  # after a press of a player's button, that of the next player is expected
                 context = replace(context, seat=context.ledger.game.to_move)
             self._future = self._worker.submit(self._capture, self._scene_number, scene, context)
@@ -100,9 +120,10 @@ class AdvanceReader:
                 self._worker.submit(self._renew_memory, Capture(turn.frame, turn.reading), turn.game)
 
     def discard(self) -> None:
-        """Discard the capture; one in progress is completed, but not used."""
+        """Discard the capture and all earlier readings; one in progress is completed, but not used."""
         with self._lock:
             self._cancel()
+            self._rests.clear()
 
     def take(self) -> AdvanceCapture | None:
         """Return the capture to a press, once; None if there is none, or it has failed.
@@ -146,10 +167,17 @@ class AdvanceReader:
             capture = capture.add_picture(picture)
         capture = capture.with_pictures()
         with self._lock:
+            self._add_rest(reading.capture)
             if scene_number != self._scene_number:  # discarded in the meantime
                 return None
             self._newest = capture
         return capture
+
+    def _add_rest(self, capture: Capture) -> None:
+        board = capture.reading.board
+        is_known = bool(self._rests) and board is not None and self._rests[-1][1].symbols == board.symbols
+        if board is not None and not is_known and capture.frame.time > self._used_time:
+            self._rests.append((capture.frame.time, board))
 
     def _renew_memory(self, last: Capture, game: Game) -> None:
         time.sleep(RENEWAL_DELAY_S)

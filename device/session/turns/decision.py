@@ -14,7 +14,7 @@ from device.session.questions import TurnQuestion
 from engine.board import Square
 from engine.events import Event
 from engine.game import Game
-from engine.inference.history import EMPTY_HISTORY, ReadingHistory
+from engine.inference.history import EMPTY_HISTORY, ReadingHistory, Rest
 from engine.ledger import Ledger, Source
 from engine.lexicon import WordList
 from engine.reading import BoardReading
@@ -27,7 +27,8 @@ class TurnContext:
 
     `ledger` has the turns recorded so far. `words` is the word list in use; None means that words are not checked.
     `reading_history` is the evidence from earlier readings, and `question_history` has the questions asked before.
-    `seat` is the index of the player whose button ended the turn; None for a shared button.
+    `seat` is the index of the player whose button ended the turn; None for a shared button. `rests` are the readings of
+    the board at rest since the last turn.
     """
 
     ledger: Ledger
@@ -35,6 +36,7 @@ class TurnContext:
     reading_history: ReadingHistory = EMPTY_HISTORY
     question_history: QuestionHistory = field(default_factory=QuestionHistory)
     seat: int | None = None
+    rests: tuple[Rest, ...] = ()
 
     def is_same(self, other: TurnContext) -> bool:
         """Return True if `other` leads to the same decision. Large values are compared by identity."""
@@ -42,6 +44,7 @@ class TurnContext:
             self.ledger is other.ledger
             and self.words is other.words
             and self.reading_history is other.reading_history
+            and self.rests == other.rests
             and (self.question_history, self.seat) == (other.question_history, other.seat)
         )
 

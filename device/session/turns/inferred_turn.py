@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from device.catalogue import get_text
 from device.session.messages import (
@@ -17,22 +17,36 @@ from device.session.snapshot_builder import find_max_exchange
 from device.session.turns.decision import Decision
 from engine.board import NEIGHBOURS, SQUARES, Square, square_name
 from engine.descriptions import describe_events
-from engine.events import Event, Exchanged, Passed, PlayMade, SquareCorrected, filter_plays
+from engine.events import (
+    Event,
+    Exchanged,
+    Passed,
+    PlayerTurn,
+    Ref,
+    SquareCorrected,
+    TurnCorrected,
+    filter_plays,
+)
 from engine.game import Game
-from engine.inference.explain import Doubt, Explanation, Inference, InferenceQuestion
-from engine.inference.hypotheses import replace_last_play
+from engine.inference.explain import Doubt, Explanation, Inference, InferenceQuestion, changes_record
 from engine.reading import HIDDEN, BoardReading
 from engine.validation.alternative_plays import list_other_orders, pass_after_exchange
+from engine.validation.turn_checks import move_to_seat
 
 MIN_OFFERED_PROBABILITY = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""
+MAX_STORIES = 3
+"""Largest number of answers, besides *Look again*, to the question how recorded turns have changed."""
 MIN_HIDDEN_PROBABILITY = 0.5
 """Limit of the probability that a hand hides a square. Above it, the square counts as hidden, so it may have an
 unseen tile."""
 
 
-def decide_by_inference(game: Game, inference: Inference, reading: BoardReading) -> Decision:
-    """Return the decision about a turn from the inferred explanations only, without a validation of the events."""
+def decide_by_inference(game: Game, inference: Inference, reading: BoardReading, seat: int | None = None) -> Decision:
+    """Return the decision about a turn from the inferred explanations only, without a validation of the events.
+
+    `seat` is the player whose button or phone ended the turn, or None.
+    """
     best = inference.best
     corrections = [event for event in best.events if isinstance(event, SquareCorrected) and game.board[event.square]]
     is_pass = len(corrections) == len(best.events) and not best.is_uncleared
@@ -42,13 +56,13 @@ def decide_by_inference(game: Game, inference: Inference, reading: BoardReading)
     if is_pass and not has_other_tiles and _find_hidden_squares(game, reading):
         return _decide_without_play(game, reading, corrections)  # a play may be hidden; an old tile may be, too
     likely = _list_likely_explanations(inference)
-    answers = _collect_answers(game, inference.question, likely)
+    answers = _collect_answers(game, inference.question, likely, seat)
     events = next(iter(answers.values()))
     if len(answers) == 1:
         lost = best.missing_squares if inference.question.doubt is Doubt.TILE_LOST else ()
         return Decision(events, warning=inference.question.text, lost_squares=lost)
     question = Question(
-        format_sentence(_choose_question_text(inference.question, likely, len(answers))),
+        format_sentence(_choose_question_text(game, inference.question, likely, len(answers))),
         tuple(map(format_sentence, answers)),
         squares=inference.question.squares,
     )
@@ -56,70 +70,115 @@ def decide_by_inference(game: Game, inference: Inference, reading: BoardReading)
 
 
 def _collect_answers(
-    game: Game, question: InferenceQuestion, likely: Sequence[Explanation]
+    game: Game, question: InferenceQuestion, likely: Sequence[Explanation], seat: int | None
 ) -> dict[str, tuple[Event, ...]]:
     """Return the events of each answer to the question of an inference, by the text of the answer.
 
-    The answers are the `likely` explanations, the best one first, and other ways in which players get these tiles.
-    *Look again* is added to a single answer that is in doubt. If tiles of no play are on the board, the first answer
-    has no events.
+    The answers are the `likely` explanations and other ways in which players get these tiles, the likeliest first.
+    *Look again* is added to a single answer that is in doubt, and if recorded turns may have changed. If tiles of no
+    play are on the board, the first answer has no events.
     """
     best, *_ = likely
     answers: dict[str, tuple[Event, ...]] = {}
-    for explanation in likely:
-        answers.setdefault(_describe_answer(game, explanation), _get_events(game, explanation))
-    for explanation in likely:
-        others = (find_other(game, explanation.events) for find_other in (replace_last_play, pass_after_exchange))
-        for events in (*list_other_orders(game, explanation.events), *filter(None, others)):
-            answers.setdefault(_describe_events(game, events), events)
+    weighted = [answer for explanation in likely for answer in _list_answers(game, explanation, seat)]
+    for _, text, events in sorted(weighted, key=lambda answer: -answer[0]):
+        answers.setdefault(text, events)
+    is_story = any(_revises(explanation.events) for explanation in likely)
+    if is_story:
+        answers = _limit_answers(answers)
     if best.leftover_squares and not best.events and not best.is_uncleared:
         answers = {question.text: (), **answers}
     is_unusual = question.doubt is Doubt.UNUSUAL_TURN or len(filter_plays(best.events)) > 1
-    if len(answers) == 1 and (best.covered_squares or is_unusual):
+    if is_story or (len(answers) == 1 and (best.covered_squares or is_unusual)):
         answers[get_text("answer-look-again")] = ()
     return answers
 
 
-def _choose_question_text(question: InferenceQuestion, likely: Sequence[Explanation], answer_count: int) -> str:
+def _list_answers(
+    game: Game, explanation: Explanation, seat: int | None
+) -> Iterator[tuple[float, str, tuple[Event, ...]]]:
+    """Yield the ways in which players get the board of an explanation, each with its weight and its text."""
+    events = _get_events(game, explanation)
+    weight = explanation.probability
+    yield weight, _describe_answer(game, explanation), events
+    others: list[tuple[float, tuple[Event, ...]]] = []
+    if _revises(events) and not any(isinstance(event, PlayerTurn) for event in events):
+        share = 0.5 if seat is None else 2.0 if seat == game.to_move else 0.02
+        others.append((share, (*events, Passed(game.to_move))))  # the next player has pressed
+    if not explanation.is_order_shown:
+        others += ((0.5, other) for other in list_other_orders(game, explanation.events))
+    if exchanged := pass_after_exchange(game, explanation.events):
+        others.append((0.5, exchanged))
+    if seat is not None:
+        others.append((1.0, move_to_seat(game, events, seat)))
+    for share, other in others:
+        yield weight * share, _describe_events(game, other), other
+
+
+def _limit_answers(answers: Mapping[str, tuple[Event, ...]]) -> dict[str, tuple[Event, ...]]:
+    """Return the first `MAX_STORIES` answers, among them the first one that changes no recorded turn."""
+    texts = list(answers)
+    recorded = next((text for text in texts if not changes_record(answers[text])), None)
+    kept = texts[:MAX_STORIES]
+    if recorded is not None and recorded not in kept:
+        kept[-1] = recorded
+    return {text: answers[text] for text in kept}
+
+
+def _revises(events: Sequence[Event]) -> bool:
+    return any(isinstance(event, SquareCorrected | TurnCorrected) for event in events)
+
+
+def _choose_question_text(
+    game: Game, question: InferenceQuestion, likely: Sequence[Explanation], answer_count: int
+) -> str:
     """Return the text of the question, or a general text if its list of explanations is long or lacks answers.
 
-    The list is long if there are more than two answers, or if an explanation has several events. A question about one
-    tile lacks the answers that lead to the same board as another answer.
+    If a recorded play may have changed, the text says how. The list is long if there are more than two answers, or if
+    an explanation has several events. A question about one tile lacks the answers that lead to the same board as
+    another answer.
     """
+    changes = (change for explanation in likely for change in _describe_change(game, explanation))
+    if change := next(changes, None):
+        return change
     is_long = answer_count > 2 or any(len(explanation.events) > 1 for explanation in likely)
     lacks_answers = answer_count > len(likely) and question.doubt in (Doubt.ONE_TILE, Doubt.UNUSUAL_TURN)
     is_general = lacks_answers or (is_long and question.doubt is Doubt.TWO_EXPLANATIONS)
     return get_text("which-of-these") if is_general else question.text
 
 
-def ask_one_or_two_plays(game: Game, play: PlayMade, pairs: Sequence[tuple[PlayMade, PlayMade]]) -> TurnQuestion:
-    """Return the question whether the new tiles are one play, or two plays by different players.
-
-    `play` is the single play, which is recorded until the question is answered; `pairs` are the alternatives. The
-    reason to ask is a key frame (an earlier picture) that shows only some of the tiles: the next player may have added
-    the other tiles.
-    """
-    answers: tuple[tuple[Event, ...], ...] = ((play,), *pairs)
-    texts = tuple(format_sentence(_describe_events(game, events)) for events in answers)
-    first, second = pairs[0]
-    names = game.players[first.player or 0], game.players[second.player or 0]
-    squares = tuple(sorted({square for _, added in pairs for square in added.play.squares}))
-    question = make_question("one-or-two", *names, answers=texts, squares=squares)
-    return TurnQuestion(question, answers)
+def _describe_change(game: Game, explanation: Explanation) -> Iterator[str]:
+    """Yield a question that names the recorded play that an explanation changes, and what it has become."""
+    for event in explanation.events:
+        match event:
+            case SquareCorrected(_, _, Ref() as ref) | TurnCorrected(ref, _):
+                old, new = game.find_turn(ref), explanation.game.find_turn(ref)
+                if old is None or new is None or not (old.words and new.words):
+                    continue
+                before, after = old.words[0].word, new.words[0].word
+                is_same_place = not {*old.placements}.isdisjoint(new.placements) or old.at == new.at
+                key = "play-became" if is_same_place else "play-gone"
+                yield get_text(key, before, after)
 
 
 def _list_likely_explanations(inference: Inference) -> list[Explanation]:
     """Return the explanations that are offered as answers: the likely ones, or at least the best one.
 
     If this is a single explanation, the second best is offered, too, even with a low probability, if it differs from
-    the best only on the doubtful squares.
+    the best only on the doubtful squares. So is the best one that changes no recorded turn.
     """
     best, *others = inference.explanations
     likely = [one for one in inference.explanations if one.probability >= MIN_OFFERED_PROBABILITY] or [best]
+    is_explained = _revises(best.events) or any(one.is_order_shown for one in likely)
+    if is_explained and not best.leftover_squares:
+        likely = [one for one in likely if not one.leftover_squares]
     if len(likely) == 1 and others:
         differences = {*best.game.board.differences(others[0].game.board)}
         if differences and differences <= {*inference.doubtful_squares}:
             likely.append(others[0])
+    if all(changes_record(explanation.events) for explanation in likely):
+        recorded = [other for other in others if not changes_record(other.events)]
+        likely += sorted(recorded, key=lambda other: bool(other.leftover_squares))[:1]
     return likely
 
 

@@ -7,22 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from device.cameras import Frame, Image
+from device.cameras import Frame
 from device.capture.board_camera import AdvanceReading, BoardCamera, Capture
-from device.capture.key_frames import KeyFrame, find_stable_frames
 from device.capture.turn_images import EncodedPictures, encode_pictures
 from device.catalogue import get_text
 from device.session.snapshot_builder import list_premium_texts
 from device.session.threads import CaptureProgress
 from device.session.turns.decision import Decision, TurnContext
-from device.session.turns.inferred_turn import MIN_HIDDEN_PROBABILITY, ask_one_or_two_plays
-from device.session.turns.key_frame_plays import find_earlier_tile, find_extended_plays, needs_key_frames, split_turns
-from device.session.turns.turn_validation import decide_reading, validate_decision
+from device.session.turns.inferred_turn import MIN_HIDDEN_PROBABILITY
+from device.session.turns.turn_validation import decide_reading
 from engine.board import Square
 from engine.events import filter_plays
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.explain import Inference
+from engine.inference.history import Rest
 from engine.ledger import Ledger
 from engine.reading import EMPTY, HIDDEN, BoardReading, merge_readings
 from vision.focus import is_blurred
@@ -34,9 +33,6 @@ MAX_IMAGES = 3
 still uncertain after these pictures, a question is asked."""
 MAX_HAND_WAIT_S = 3.0
 """Longest time for which more pictures are taken because a hand hides a part of the board, in seconds."""
-
-ReadBoard = Callable[[Image], BoardReading | None]
-"""A function that reads the board in a picture of the table's camera; it returns None if no board was found."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +48,6 @@ class TurnCapture:
     ledger: Ledger
     inference: Inference | None = None
     decision: Decision | None = None
-    is_split: bool = False
-    """True if the board showed two turns, which were separated with key frames (earlier pictures)."""
     is_aligned: bool = True
     """False if the grid was found one square off, so that the reading had to be shifted."""
     is_echo: bool = False
@@ -114,28 +108,6 @@ def capture_in_advance(reading: AdvanceReading, context: TurnContext) -> Advance
     return AdvanceCapture(reading, context, _explain_captures(captures, context), captures)
 
 
-def capture_turn(
-    camera: BoardCamera,
-    context: TurnContext,
-    key_frames: Sequence[KeyFrame],
-    progress: CaptureProgress,
-    advance: AdvanceCapture | None,
-) -> TurnCapture:
-    """Take and read pictures of the board, and compare the new tiles with those of `key_frames`.
-
-    `key_frames` are the pictures of the board at rest since the last turn. For `advance` see `_read_pictures`. Raises
-    `CameraError`.
-    """
-
-    def read(image: Image) -> BoardReading | None:
-        progress.record_step()
-        return camera.read_earlier_picture(image, context.ledger.game.tiles.letters).board
-
-    turn = _read_pictures(camera, context, progress, advance)
-    turn = _split_turns(turn, context, read, key_frames)
-    return _check_key_frames(turn, context, read, key_frames)
-
-
 def mark_echo(turn: TurnCapture, ended: TurnCapture, game: Game) -> TurnCapture:
     """Return a capture with `is_echo` set if its board has not changed since `ended`, the last turn of `game`.
 
@@ -158,19 +130,12 @@ def _find_differing_squares(game: Game, reading: BoardReading) -> set[Square]:
     }
 
 
-def check_advance_key_frames(
-    camera: BoardCamera, turn: TurnCapture, context: TurnContext, key_frames: Sequence[KeyFrame]
-) -> TurnCapture:
-    """Compare the new tiles of a turn that was captured in advance with those of `key_frames`, as at a press."""
-
-    def read(image: Image) -> BoardReading | None:
-        return camera.read_earlier_picture(image, turn.game.tiles.letters).board
-
-    return _check_key_frames(_split_turns(turn, context, read, key_frames), context, read, key_frames)
-
-
-def _read_pictures(
-    camera: BoardCamera, context: TurnContext, progress: CaptureProgress, advance: AdvanceCapture | None
+def capture_turn(
+    camera: BoardCamera,
+    context: TurnContext,
+    progress: CaptureProgress,
+    advance: AdvanceCapture | None,
+    list_rests: Callable[[float], tuple[Rest, ...]],
 ) -> TurnCapture:
     """Take and read pictures until the play is clear, the time limit has passed, or `MAX_IMAGES` pictures were read.
 
@@ -179,6 +144,7 @@ def _read_pictures(
     - While a hand hides squares, more than `MAX_IMAGES` pictures are read, for up to `MAX_HAND_WAIT_S` seconds.
     - If the first picture shows no board, the camera adjusts exposure and focus again.
     - If the board still looks as in the capture `advance`, the pictures and readings of `advance` are used first.
+    - `list_rests` returns the readings of the board at rest before the time (s) of a picture.
 
     Raises `CameraError`.
     """
@@ -190,6 +156,8 @@ def _read_pictures(
         progress.record_step()
         capture = camera.capture_board(letters, advance.reading if advance and picture_count == 1 else None)
         progress.record_step()
+        if picture_count == 1:
+            context = replace(context, rests=list_rests(capture.frame.time))
         if advance is not None and capture is advance.reading.capture:
             picture_count = len(advance.captures)
             readings = _list_readings(advance.captures)
@@ -283,52 +251,3 @@ def _explain_readings(turn: TurnCapture, context: TurnContext, readings: Sequenc
 def _has_hidden_squares(turn: TurnCapture) -> bool:
     board = turn.reading.board
     return board is None or any(square.probability(HIDDEN) > MIN_HIDDEN_PROBABILITY for square in board.squares)
-
-
-def _split_turns(
-    turn: TurnCapture, context: TurnContext, read: ReadBoard, key_frames: Sequence[KeyFrame]
-) -> TurnCapture:
-    """Split a capture into two turns that were ended with one press, if a key frame shows the board between them."""
-    board, game = turn.reading.board, turn.game
-    if board is None or turn.inference is None or not needs_key_frames(turn.inference):
-        return turn
-    readings = [reading for frame in key_frames if (reading := read(frame.decode_image())) is not None]
-    inference = split_turns(game, board, readings, context.reading_history)
-    if inference is None:
-        return turn
-    decision = validate_decision(game, Decision(inference.events), board, context)
-    return replace(turn, inference=inference, decision=decision, is_split=True)
-
-
-def _check_key_frames(
-    turn: TurnCapture,
-    context: TurnContext,
-    read: ReadBoard,
-    key_frames: Sequence[KeyFrame],
-) -> TurnCapture:
-    """Return the capture with a changed decision, if a key frame shows only some of the new tiles.
-
-    If the tiles in the key frame may be a separate play, the players are asked who placed them. If the reading
-    of the previous play may have missed one of the tiles, the turn is validated again.
-    """
-    if turn.is_split or turn.inference is None or turn.decision is None:
-        return turn
-    if turn.decision.open_question or turn.decision.warning:
-        return turn
-    game, board, plays = turn.game, turn.reading.board, filter_plays(turn.decision.events)
-    if board is None or len(plays) != 1 or len(plays[0].play.tiles) < 2:
-        return turn
-    stable_readings = [
-        (reading, stable_s)
-        for frame, stable_s in find_stable_frames(key_frames, turn.frame)
-        if (reading := read(frame.decode_image())) is not None
-    ]
-    if (square := find_earlier_tile(game, plays[0].play, stable_readings)) is not None:
-        context = replace(context, reading_history=context.reading_history.with_early_tile(square))
-        inferred = Decision(turn.decision.events, notices=turn.decision.notices)
-        return replace(turn, decision=validate_decision(game, inferred, board, context))
-    pairs = find_extended_plays(game, turn.inference, stable_readings, context.reading_history, context.words)
-    if not pairs:
-        return turn
-    asked = ask_one_or_two_plays(game, plays[0], pairs)
-    return replace(turn, decision=replace(turn.decision, open_question=asked))

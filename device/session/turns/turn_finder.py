@@ -234,7 +234,7 @@ def _find_turn(reading: BoardReading, context: TurnContext, time: float) -> tupl
     if not decision.events or not all(isinstance(event, _RECORDED_KINDS) for event in decision.events):
         return None, decision
     found = FoundTurn(decision, reading, inference.history, time)
-    return replace(found, is_complete=_is_complete(found, inference)), decision
+    return replace(found, is_complete=_is_complete(found, inference, read.ledger.game)), decision
 
 
 def _has_new_tiles(decision: Decision) -> bool:
@@ -268,16 +268,17 @@ def _may_be_put_back(game: Game, before: FoundTurn, after: FoundTurn) -> bool:
     return is_withdrawn and any(last.issuperset(found.squares) for found in (before, after))
 
 
-def _is_complete(found: FoundTurn, inference: Inference) -> bool:
+def _is_complete(found: FoundTurn, inference: Inference, game: Game) -> bool:
     """Return True if the reading shows the whole play, and no tiles that belong to no play."""
     best, reads = inference.best, [found.reading.squares[square] for square in found.squares]
     others = (*best.covered_squares, *best.leftover_squares)
     is_hidden = any(read.probability(HIDDEN) > MAX_HIDDEN_PROBABILITY for read in reads)
-    return not (others or best.is_uncleared or is_hidden or _is_square_in_doubt(inference))
+    return not (others or best.is_uncleared or is_hidden or _is_square_in_doubt(inference, game))
 
 
-def _is_square_in_doubt(inference: Inference) -> bool:
-    """Return True if it is in doubt whether there is a tile on a square, not only which tile."""
+def _is_square_in_doubt(inference: Inference, game: Game) -> bool:
+    """Return True if it is in doubt whether there is a new tile on a square, not only which tile."""
     best, *rivals = (explanation.game.board for explanation in inference.explanations[:2])
-    squares = ((best[square], rival[square]) for rival in rivals for square in inference.doubtful_squares)
+    new = [square for square in inference.doubtful_squares if game.board[square] is None]
+    squares = ((best[square], rival[square]) for rival in rivals for square in new)
     return any((tile is None) is not (other is None) for tile, other in squares)

@@ -11,7 +11,6 @@ from device.session.messages import (
 from device.session.questions import TurnQuestion, make_finding_question
 from device.session.turns.decision import Decision, TurnContext
 from device.session.turns.inferred_turn import decide_by_inference
-from engine.board import Square
 from engine.descriptions import describe_events
 from engine.events import Event
 from engine.game import Game
@@ -19,16 +18,13 @@ from engine.inference.explain import Inference, infer_play
 from engine.ledger import Ledger, Source
 from engine.reading import BoardReading
 from engine.validation import Finding, Reason, validate_turn
-from engine.validation.open_questions import find_open_squares
+from engine.validation.open_questions import find_open_squares, find_told_entries
 from engine.validation.settlement import settle_questions
 
 GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
 """Reasons of questions about the whole grid, which are asked before the question of the inference."""
-RECORD_REASONS = (Reason.TILES_REMOVED, Reason.OLD_TILE_DIFFERS, Reason.TILE_OF_EARLIER_PLAY)
+RECORD_REASONS = (Reason.TILES_REMOVED, Reason.OLD_TILE_DIFFERS)
 """Reasons of questions about turns that are already recorded, which are asked before questions about the new play."""
-EARLIER_PLAY_REASONS = (Reason.TILE_OF_EARLIER_PLAY, Reason.TILE_ADDED)
-"""Reasons of questions whether a new tile belongs to an earlier play. If it is already in question whether that play
-has the tile, this matters more than a doubt about the letter."""
 
 
 def decide(game: Game, inference: Inference, reading: BoardReading, context: TurnContext) -> Decision:
@@ -36,7 +32,7 @@ def decide(game: Game, inference: Inference, reading: BoardReading, context: Tur
 
     `inference` is the inference from `reading`. The decision has been validated.
     """
-    return validate_decision(game, decide_by_inference(game, inference, reading), reading, context)
+    return validate_decision(game, decide_by_inference(game, inference, reading, context.seat), reading, context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +57,15 @@ def decide_reading(reading: BoardReading, context: TurnContext) -> ReadTurn:
         history = replace(context.question_history, open_squares=find_open_squares(ledger))
         context = replace(context, ledger=ledger, question_history=history)
     known = context.question_history.settle_reading(ledger.game, reading)
-    inference = infer_play(ledger.game, known, context.reading_history, context.question_history.open_squares)
+    inference = infer_play(
+        ledger.game,
+        known,
+        context.reading_history,
+        context.seat,
+        context.rests,
+        words=context.words,
+        told=find_told_entries(ledger),
+    )
     return ReadTurn(ledger, inference, decide(ledger.game, inference, known, context))
 
 
@@ -75,7 +79,7 @@ def validate_decision(game: Game, inferred: Decision, reading: BoardReading, con
     notices = tuple(map(make_finding_notice, result.notices))
     decision = replace(inferred, events=result.events, notices=notices)
     asked = inferred.open_question
-    finding = _choose_finding(result.question, asked, context.question_history.open_squares)
+    finding = _choose_finding(result.question, asked)
     if finding is not None:
         asked_instead = make_finding_question(game, finding)
         return replace(decision, open_question=asked_instead, warning="", lost_squares=())
@@ -94,27 +98,23 @@ def _put_first(game: Game, asked: TurnQuestion, events: tuple[Event, ...]) -> Tu
     return replace(asked, question=question, answers=(events, *options))
 
 
-def _choose_finding(
-    finding: Finding | None, own: TurnQuestion | None, provisional_squares: frozenset[Square]
-) -> Finding | None:
+def _choose_finding(finding: Finding | None, own: TurnQuestion | None) -> Finding | None:
     """Choose the question to ask: return the validation's `finding`, or None for the inference's question `own`.
 
     The more urgent question is chosen. `finding` is None if the validation asks nothing, and `own` is None if the
-    inference asks nothing. `provisional_squares` are the squares of earlier questions about plays that are still open.
+    inference asks nothing.
     """
     if finding is None or own is None:
         return finding
-    is_in_question = finding.reason in EARLIER_PLAY_REASONS and not provisional_squares.isdisjoint(finding.squares)
-    is_more_urgent = is_in_question or _is_more_urgent(finding, own)
-    return finding if is_more_urgent else None
+    return finding if _is_more_urgent(finding, own) else None
 
 
 def _is_more_urgent(finding: Finding, own: TurnQuestion) -> bool:
     """Return True if the validation's question about `finding` is more urgent than the inference's question `own`."""
     if finding.reason in (*GRID_REASONS, Reason.BOARD_ALREADY_FULL):
         return True
+    if finding.reason is Reason.PASS_UNSURE and sum(map(bool, own.answers)) > 1:
+        return False  # it asks about the same change of the board
     if not finding.options[0].events:
         return own.is_answer_recorded
-    if finding.reason is Reason.TILE_OF_EARLIER_PLAY and finding.options[0].events == own.answers[0]:
-        return False  # nothing says that the tiles are of the earlier play: a doubt about the new play comes first
     return own.question.is_about_pass or finding.reason in RECORD_REASONS

@@ -180,17 +180,6 @@ def test_empty_board_that_is_searched_again_keeps_its_orientation(sight: BoardCa
     assert (corners(sight) == np.roll(HERE, -3, axis=0)).all() and sight.tracker.is_upright
 
 
-def test_earlier_picture_leaves_the_board_where_it_is(sight: BoardCamera, board: Board) -> None:
-    sight.place_corners(HERE, IMAGE.shape)
-    corners(sight)
-    sight.mark_location_unreliable()
-    before = sight.tracker
-    board.at, board.sure = HERE + 60, 1.0
-    for image in (IMAGE, IMAGE[:200]):
-        assert sight.read_earlier_picture(image, TILES).corners is not None
-    assert sight.tracker is before
-
-
 def test_other_size_of_picture_begins_anew(sight: BoardCamera, board: Board) -> None:
     corners(sight)
     sight.read_board(np.zeros((600, 800, 3), np.uint8), TILES)

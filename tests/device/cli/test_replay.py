@@ -90,12 +90,13 @@ def test_photographs_of_a_game_that_has_begun_are_scored_from_the_first_one(
     assert "Do you want to start from here?" in told["problems"][0]
 
 
-def test_taken_back_and_laid_anew_on_one_photograph_are_two_turns(
+def test_play_in_place_of_the_last_one_on_one_photograph_is_one_turn_and_a_question(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
 ) -> None:
     boards = [rows(HORN), rows(HORN, ("BEE", 8, 8, True)), rows(HORN, FARM)]
-    turns = replay(monkeypatch, capsys, photos, boards)["turns"]
-    assert [(t["photo"], t["kind"]) for t in turns[2:]] == [(photos[2], "withdrawn"), (photos[2], "play")]
+    told = replay(monkeypatch, capsys, photos, boards)
+    assert [(turn["kind"], turn["score"]) for turn in told["turns"]] == [("play", 14), ("play", 9)]
+    assert any("BEE is no longer where it was. What happened?" in problem for problem in told["problems"])
 
 
 def test_words_are_checked_by_the_list_that_is_named(

@@ -36,7 +36,7 @@ from device.panel.button_commands import Elapsed, choose_response
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
 from device.session.commands import COMMAND_TABLE
 from device.session.commands.base import QuestionCommand, TableCommand
-from device.session.commands.corrections import CorrectSquare, NameBlank, RenamePlayer, RevealRack
+from device.session.commands.corrections import CorrectSquare, NameBlank, RenamePlayer, RevealRack, SkipRacks
 from device.session.commands.games import (
     DrawFirst,
     EndGame,
@@ -46,6 +46,7 @@ from device.session.commands.games import (
     PlayAgain,
     Redo,
     ResumeGame,
+    StartClock,
     StartGame,
     Undo,
 )
@@ -113,10 +114,13 @@ LATE_ANSWERS = tuple(AnswerDeferred(question, answer) for question in (1, 2) for
 PLAIN_COMMANDS = (
     *(PassTurn(), ExchangeTiles(3), ChallengePlay(), DecideChallenge(upheld=True), DecideChallenge(upheld=False)),
     DecideChallenge(upheld=True, player=2),
-    *(Redo(), Pause(), EndPause(), EndGame(), RenamePlayer(1, "Zoë")),
+    *(Redo(), Pause(), EndPause(), EndGame(), SkipRacks(), RenamePlayer(1, "Zoë")),
 )
 STARTED = GameStarted(("Dora", "Emil"), STANDARD_RULES, lexicon="half")
-GAME_COMMANDS = (StartGame(STARTED), StartGame(replace(STARTED, draw=True)), PlayAgain(STARTED), ResumeGame())
+GAME_COMMANDS = (
+    *(StartGame(STARTED), StartGame(replace(STARTED, draw=True)), PlayAgain(STARTED), ResumeGame()),
+    StartClock(STARTED.players),
+)
 """Commands that leave the game."""
 COMMANDS_WITH_RULES = (
     *(EndTurn, EndTurnWithPicture, EndFoundTurn, ReadAgainWithPicture, EnterBoard, EnterPosition),

@@ -41,7 +41,7 @@ def test_letter_is_asked_beside_the_player(playing: TableSession, table: TextTab
 def test_letter_is_asked_beside_a_play_that_lengthens_the_last_one(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HOR", 7, 5, True))
     state = play(playing, table, ("HOR?", 7, 5, True))
-    assert set(list_keys(state)) == {"asked-tile-of-earlier-play", "asked-blank-unnamed"}
+    assert set(list_keys(state)) == {"play-became", "asked-blank-unnamed"}
 
 
 def test_letters_of_both_blanks_of_a_turn_are_asked(playing: TableSession, table: TextTable) -> None:

@@ -86,7 +86,8 @@ def test_play_replaced_after_the_press_is_answered_after_the_next_turn(playing: 
 def test_tile_added_after_an_early_press_costs_the_next_player_no_turn(playing: TableSession, table: TextTable) -> None:
     play(playing, table, ("HOR", 7, 5, True))
     state = play(playing, table, HORN)
-    assert get_key(state) == "asked-tile-of-earlier-play"
+    assert get_key(state) == "play-became" and all(turn.provisional for turn in state.turns)
+    state = answer(playing, "Anna played HORN at 8F for 14")
     assert ([p.total for p in state.players], state.turn_of) == ([14, 0], 1)
     state = play(playing, table, HORN, FARM)
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "FA.M")]

@@ -88,12 +88,11 @@ def test_refused_board_is_not_the_turn_of_a_press_that_recorded_nothing(
     playing: TableSession, table: TextTable
 ) -> None:
     play(playing, table, HORN, FARM)
-    gone = ("ORN", 7, 6, True), FARM
-    play(playing, table, *gone)
+    assert play(playing, table, HORN, FARM, ("XX", 1, 1, True)).question is not None
     changed = rows(("KORN", 7, 5, True), FARM)
     with pytest.raises(CommandRefusedError, match="changed"):
         playing.submit(EnterBoard(tuple(map(tuple, changed)))).result(PATIENCE_S)  # type: ignore[arg-type]
-    assert get_key(play(playing, table, *gone, ("AT", 4, 7, False))) == "asked-press-missed"
+    assert get_key(play(playing, table, HORN, FARM, PASTE)) == "asked-press-missed"
 
 
 def test_pass_in_doubt_is_answered_after_the_next_turn(playing: TableSession, table: TextTable) -> None:

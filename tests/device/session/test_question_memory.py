@@ -24,7 +24,7 @@ from tests.support.questions import answer_late, get_key
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable, play, rows
 from tests.support.waiting import PATIENCE_S
 
-TEN, EN, NO = ("TEN", 9, 8, False), ("EN", 10, 8, True), ("NO", 10, 9, False)
+TEN, EN, NO, ON = ("TEN", 9, 8, False), ("EN", 10, 8, True), ("NO", 10, 9, False), ("ON", 5, 8, False)
 
 
 @pytest.mark.parametrize("is_deferred", [True, False], ids=["deferred", "open"])
@@ -64,6 +64,12 @@ def misread_r_of_horn(session: TableSession, table: TextTable, *words: tuple[str
     return session.submit(EndTurn()).result(PATIENCE_S)
 
 
+def play_three_turns(session: TableSession, table: TextTable) -> None:
+    """Play HORN, FARM and PASTE, so that the tiles of HORN are older than the newest two plays."""
+    for words in [(HORN,), (HORN, FARM), (HORN, FARM, PASTE)]:
+        assert play(session, table, *words).question is None
+
+
 @pytest.mark.parametrize("answer", [0, 1])
 @pytest.mark.parametrize("is_late", [False, True])
 def test_old_tile_is_not_asked_about_again_after_an_answer_and_a_restart(
@@ -72,10 +78,9 @@ def test_old_tile_is_not_asked_about_again_after_an_answer_and_a_restart(
     with GameStore(tmp_path / "games.db") as store:
         with TableSession(table, table, store, None) as session:
             session.submit(StartGame(STARTED)).result(PATIENCE_S)
-            play(session, table, HORN)
-            for words in [(FARM,), (FARM, PASTE)]:
-                assert misread_r_of_horn(session, table, *words).question is None
-            question = misread_r_of_horn(session, table, FARM, PASTE, TEN).question
+            play_three_turns(session, table)
+            assert misread_r_of_horn(session, table, FARM, PASTE, TEN).question is None
+            question = misread_r_of_horn(session, table, FARM, PASTE, TEN, EN).question
             assert question is not None and question.key == "asked-old-tile-differs"
             if is_late:
                 session.submit(DeferQuestion()).result(PATIENCE_S)
@@ -85,32 +90,42 @@ def test_old_tile_is_not_asked_about_again_after_an_answer_and_a_restart(
             word = session.state.turns[0].word
         with TableSession(table, table, store, None) as session:
             session.submit(ResumeGame()).result(PATIENCE_S)
-            for words in [(EN,), (EN, ("ON", 5, 8, False)), (EN, ("ON", 5, 8, False), NO)]:
-                state = misread_r_of_horn(session, table, FARM, PASTE, TEN, *words)
+            for words in [(ON,), (ON, NO)]:
+                state = misread_r_of_horn(session, table, FARM, PASTE, TEN, EN, *words)
                 assert state.question is None and state.turns[0].word == word and not state.open_questions
 
 
-def test_lost_tile_is_not_asked_about_again_after_an_answer_and_a_restart(table: TextTable, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("later", "key"), [((), "play-became"), ((PASTE,), "asked-pass-unsure")], ids=["newest two plays", "older"]
+)
+def test_lost_tile_is_not_asked_about_again_after_an_answer_and_a_restart(
+    table: TextTable, tmp_path: Path, later: tuple[tuple[str, int, int, bool], ...], key: str
+) -> None:
     gone = ("ORN", 7, 6, True)
     with GameStore(tmp_path / "games.db") as store:
         with TableSession(table, table, store, None) as session:
             session.submit(StartGame(STARTED)).result(PATIENCE_S)
-            play(session, table, HORN, FARM)
-            question = play(session, table, gone, FARM).question
-            assert question is not None and question.key == "asked-pass-unsure"
-            session.submit(AnswerQuestion(1)).result(PATIENCE_S)
+            for words in [(HORN,), (HORN, FARM), (HORN, FARM, *later)][: 2 + len(later)]:
+                play(session, table, *words)
+            assert get_key(play(session, table, gone, FARM, *later)) == key
+            question = session.state.question
+            assert question is not None
+            (passed,) = (n for n, text in enumerate(question.answers) if text in ("Anna passed.", "Ben passed."))
+            assert session.submit(AnswerQuestion(passed)).result(PATIENCE_S).turns[0].word == "HORN"
         with TableSession(table, table, store, None) as session:
             session.submit(ResumeGame()).result(PATIENCE_S)
-            state = play(session, table, gone, FARM)
-            assert state.question is not None and state.question.key == "pass-or-exchange"
+            state = play(session, table, gone, FARM, *later)
+            assert get_key(state) == "pass-or-exchange" and state.turns[0].word == "HORN"
 
 
 def test_undo_of_a_turn_forgets_the_answer_about_its_old_tile(playing: TableSession, table: TextTable) -> None:
-    play(playing, table, HORN)
-    for words in [(FARM,), (FARM, PASTE), (FARM, PASTE, TEN)]:
-        misread_r_of_horn(playing, table, *words)
+    play_three_turns(playing, table)
+    misread_r_of_horn(playing, table, FARM, PASTE, TEN)
+    key = get_key(misread_r_of_horn(playing, table, FARM, PASTE, TEN, EN))
+    assert key == "asked-old-tile-differs"
     playing.submit(AnswerQuestion(0)).result(PATIENCE_S)
-    assert get_words(playing.submit(Undo()).result(PATIENCE_S)) == ["HORN", "FA.M", "PASTE"]
+    assert get_words(playing.submit(Undo()).result(PATIENCE_S)) == ["HORN", "FA.M", "PASTE", ".EN"]
+    assert get_key(misread_r_of_horn(playing, table, FARM, PASTE, TEN, EN)) == key
 
 
 def lay_hork(table: TextTable) -> None:

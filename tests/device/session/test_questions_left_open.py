@@ -30,7 +30,7 @@ from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from tests.support.questions import answer_late
-from tests.support.text_table import FARM, HORN, TextTable, play, totals
+from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
 HAT = ("HAT", 7, 5, False)
@@ -120,12 +120,13 @@ def test_correction_of_the_new_play_keeps_the_question_about_the_one_before(
 
 
 def test_correction_of_the_new_play_keeps_the_question_about_an_old_tile(table: TextTable) -> None:
-    with open_game(table, "Anna", "Ben") as session:
-        play(session, table, HORN)
-        play(session, table, CORN, FARM)
-        asked = play(session, table, CORN, FARM, MAT).question
+    ten, en = ("TEN", 9, 8, False), ("EN", 10, 8, True)
+    with open_game(table, "Anna", "Ben", words=None) as session:
+        for words in [(HORN,), (HORN, FARM), (HORN, FARM, PASTE), (CORN, FARM, PASTE, ten)]:
+            play(session, table, *words)
+        asked = play(session, table, CORN, FARM, PASTE, ten, en).question
         assert asked is not None and asked.key == "asked-old-tile-differs"
-        state = session.submit(CorrectTurn(3, at="9H", word=".ET")).result(PATIENCE_S)
+        state = session.submit(CorrectTurn(5, at="11I", word=".T")).result(PATIENCE_S)
         assert [deferred.question.text for deferred in state.open_questions] == [asked.text]
 
 

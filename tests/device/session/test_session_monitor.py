@@ -68,7 +68,7 @@ def test_black_pictures_cause_a_notice(stepped: SteppedTable, session: TableSess
     stepped.until(lambda: not camera_notices(session))
 
 
-def test_two_turns_under_one_press_are_separated_by_key_frames(stepped: SteppedTable, table: PaintedTable) -> None:
+def test_two_turns_of_one_press_are_separated_by_readings_at_rest(stepped: SteppedTable, table: PaintedTable) -> None:
     rest(stepped, HORN)
     table.lay(HORN, FARM)
     state = stepped.submit(EndTurn())
@@ -85,17 +85,17 @@ def test_letter_added_after_a_rest_is_one_turn_of_one_player(stepped: SteppedTab
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN")] and state.notices == ()
 
 
-def test_word_that_a_key_frame_shows_before_it_was_lengthened_is_asked_about(
+def test_word_that_was_seen_at_rest_before_it_was_lengthened_is_asked_about(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
+    monkeypatch.setattr("engine.inference.history.MIN_REST_S", 0.0)
     rest(stepped, HORN)
     stepped.submit(EndTurn())
     rest(stepped, HORN, FARM)
     table.lay(HORN, FARMS)
     state = stepped.submit(EndTurn())
     assert [(turn.player, turn.word, turn.score) for turn in state.turns][1:] == [(1, "FA.MS", 10)]
-    assert state.question is not None and state.question.key == "one-or-two"
+    assert state.question is not None and state.question.key in ("which-is-right", "which-of-these")
     assert state.question.answers == (
         "Ben played FARMS at H6 for 10.",
         "Ben played FARM at H6 for 9, Anna played FARMS at H6 for 10.",
@@ -137,35 +137,20 @@ def test_lengthened_word_is_asked_about_at_the_next_press_too(
     stepped.lay(HORN, FARMS)
     stepped.rest(1.0)
     prepare(stepped)
-    assert get_key(stepped.submit(command)) == "one-or-two"
+    assert get_key(stepped.submit(command)) in ("which-is-right", "which-of-these")
 
 
-def test_each_word_that_key_frames_show_before_it_was_lengthened_is_offered(stepped: SteppedTable) -> None:
-    for words in ((HORN,), (HORN, ("FAR", 5, 7, False)), (HORN, FARM)):
-        stepped.lay(*words)
-        stepped.rest(12.0)
-        if words == (HORN,):
-            stepped.submit(EndTurn())
-    stepped.lay(HORN, FARMS)
-    state = stepped.submit(EndTurn())
-    assert state.question is not None and state.question.answers == (
-        "Ben played FARMS at H6 for 10.",
-        "Ben played FARM at H6 for 9, Anna played FARMS at H6 for 10.",
-        "Ben played FAR at H6 for 6, Anna played FARMS at H6 for 10.",
-    )
-
-
-def test_question_of_a_key_frame_keeps_the_notices_of_the_turn(
+def test_question_about_a_rest_keeps_the_notices_of_the_turn(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
+    monkeypatch.setattr("engine.inference.history.MIN_REST_S", 0.0)
     rest(stepped, HORN)
     stepped.submit(EndTurn())
     stepped.submit(EndTurn())  # Ben passes, or Anna has pressed twice
     rest(stepped, HORN, FARM)
     table.lay(HORN, FARMS)
     state = stepped.submit(EndTurn())
-    assert state.question is not None and state.question.key == "one-or-two"
+    assert state.question is not None and state.question.key in ("which-is-right", "which-of-these")
     assert [notice.key for notice in state.notices] == ["noted-pass-unanswered"]
 
 
@@ -173,8 +158,8 @@ def test_part_of_a_play_that_is_no_word_is_asked_about_only_after_a_long_time(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for stood, asks in ((60.0, False), (0.0, True)):
-        monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
-        monkeypatch.setattr("device.session.turns.key_frame_plays.MIN_STABLE_UNKNOWN_WORDS_S", stood)
+        monkeypatch.setattr("engine.inference.history.MIN_REST_S", 0.0)
+        monkeypatch.setattr("engine.inference.history.MIN_REST_UNKNOWN_WORDS_S", stood)
         rest(stepped, HORN)
         stepped.submit(EndTurn())
         rest(stepped, HORN, ("FAR", 5, 7, False))
@@ -189,7 +174,7 @@ def test_part_of_a_play_that_is_a_word_is_not_asked_about_sooner_if_the_dictiona
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise a question after three seconds would show that FARM is in the list."""
-    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
+    monkeypatch.setattr("engine.inference.history.MIN_REST_S", 0.0)
     stepped.submit(StartGame(replace(STARTED, rules=Rules(open_dictionary=False))))
     rest(stepped, HORN)
     stepped.submit(EndTurn())
@@ -202,7 +187,7 @@ def test_part_of_a_play_that_is_a_word_is_not_asked_about_sooner_if_the_dictiona
 def test_play_that_is_laid_tile_by_tile_is_not_asked_about(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 60.0)
+    monkeypatch.setattr("engine.inference.history.MIN_REST_S", 60.0)
     rest(stepped, HORN)
     stepped.submit(EndTurn())
     rest(stepped, HORN, FARM)
@@ -211,11 +196,11 @@ def test_play_that_is_laid_tile_by_tile_is_not_asked_about(
     assert [turn.word for turn in state.turns] == ["HORN", "FA.MS"] and state.question is None
 
 
-def test_end_tile_of_a_key_frame_belongs_to_the_play_before(
+def test_end_tile_seen_at_rest_belongs_to_the_play_before(
     stepped: SteppedTable, table: PaintedTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("device.capture.key_frames.MIN_STABLE_S", 0.0)
-    monkeypatch.setattr("device.session.turns.key_frame_plays.MIN_STABLE_UNKNOWN_WORDS_S", 0.0)
+    monkeypatch.setattr("engine.inference.history.MIN_REST_S", 0.0)
+    monkeypatch.setattr("engine.inference.history.MIN_REST_UNKNOWN_WORDS_S", 0.0)
     rest(stepped, HORN)
     stepped.submit(EndTurn())
     table.lay(HORN, FARM)
@@ -224,12 +209,12 @@ def test_end_tile_of_a_key_frame_belongs_to_the_play_before(
     table.lay(HORN, FARMS, PASTE)
     state = stepped.submit(EndTurn())
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14), ("FA.MS", 10), ("PA.TE", 15)]
-    assert state.question is not None and state.question.key == "asked-tile-of-earlier-play"
+    assert state.question is not None and state.question.key == "play-became"
     state = stepped.submit(AnswerQuestion(1))
     assert [(turn.word, turn.score) for turn in state.turns] == [("HORN", 14), ("FA.M", 9), ("PASTE", 25)]
 
 
-def test_two_turns_without_a_key_frame_are_asked_about(stepped: SteppedTable, table: PaintedTable) -> None:
+def test_two_turns_that_were_not_seen_at_rest_are_asked_about(stepped: SteppedTable, table: PaintedTable) -> None:
     table.lay(HORN)
     stepped.submit(EndTurn())
     table.lay(HORN, FARM, PASTE)

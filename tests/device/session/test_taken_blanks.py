@@ -75,12 +75,12 @@ def test_player_who_only_took_a_blank_and_pressed_may_have_passed(
     table.lay(HORN, FARM)
     state = session.submit(EndTurn()).result(PATIENCE_S)
     assert state.turn_of == 0 and state.question is not None
-    assert state.question.answers[2] == "Anna took the blank on F8 for H, Anna passed."
+    assert state.question.answers[1] == "Anna took the blank on F8 for H, Anna passed."
     if is_late:
         play(session, table, HORN, FARM, PASTE)
-        state = answer_late(session, 2)
+        state = answer_late(session, 1)
     else:
-        session.submit(AnswerQuestion(2)).result(PATIENCE_S)
+        session.submit(AnswerQuestion(1)).result(PATIENCE_S)
         state = play(session, table, HORN, FARM, PASTE)
     assert [turn.kind for turn in state.turns] == ["play", "play", "blank-taken", "pass", "play"]
     assert totals(state) == [6, 34] and not state.open_questions

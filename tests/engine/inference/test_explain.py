@@ -61,15 +61,24 @@ def test_a_false_tile_far_from_everything_does_not_spoil_a_play() -> None:
     assert found.events == (PlayMade(1, written(game, "H6 FA.M")),) and found.is_certain
 
 
-def test_print_that_is_always_taken_for_a_tile_joins_no_word() -> None:
-    game = with_plays("8F HORN")
-    star = {"H5": {"T": 0.9, ".": 0.1}}
-    first = infer_play(game, seen(game.board, star))
+def test_loose_tile_of_one_earlier_press_belongs_to_the_next_play_that_needs_it() -> None:
+    loose = {"H5": {"T": 1.0}}
+    first = infer_play(new_game(), seen(with_plays("8F HORN").board, loose))
     assert first.best.leftover_squares == (parse_square("H5"),)
-    again = infer_play(game, seen(board_after(game, "H6 FA.M"), star), first.history)
-    assert again.events == (PlayMade(1, written(game, "H6 FA.M")),)
-    elsewhere = infer_play(game, seen(board_after(game, "F7 S.E"), star), first.history)
-    assert elsewhere.events == (PlayMade(1, written(game, "F7 S.E")),) and elsewhere.is_certain
+    game = new_game().push(*first.events)
+    found = infer_play(game, seen(board_after(game, "H5 TFA.M")), first.history)
+    assert found.events == (PlayMade(1, written(game, "H5 TFA.M")),) and found.is_certain
+
+
+@pytest.mark.parametrize("sure", [0.9, 1.0])
+def test_print_that_is_taken_for_a_tile_at_three_presses_joins_no_word(sure: float) -> None:
+    game, history, star = new_game(), EMPTY_HISTORY, {"H5": {"T": sure, ".": 1 - sure}}
+    for number, notation in enumerate(("8F HORN", "F7 S.E", "8J S")):
+        found = infer_play(game, seen(board_after(game, notation), star), history)
+        assert found.is_certain is (number > 0), "the print is asked about once"
+        game, history = game.push(*found.events), found.history
+    found = infer_play(game, seen(board_after(game, "H6 FA.M"), star), history)
+    assert found.events == (PlayMade(1, written(game, "H6 FA.M")),)
 
 
 def test_another_tile_in_its_place_is_a_tile() -> None:

@@ -35,7 +35,7 @@ def test_a_letter_that_was_guessed_under_a_hand_is_corrected_as_soon_as_it_is_se
     letter = guessed.board.tile(parse_square("G10")).letter
     shown = "A" if letter != "A" else "O"
     second = infer_play(guessed, seen(guessed.board, {"G10": {shown: 1.0}}), first.history)
-    assert second.events == (SquareCorrected(parse_square("G10"), Tile(shown)),)
+    assert second.events == (SquareCorrected(parse_square("G10"), Tile(shown), guessed.turns[-1].ref),)
     again = infer_play(guessed, seen(guessed.board, {"G10": {letter: 1.0}}), first.history)
     assert again.events == ()
 

@@ -48,7 +48,7 @@ def test_letter_that_was_in_doubt_is_corrected_by_a_clear_reading() -> None:
     assert game.totals[0] == 8
     board = board_after(with_plays(), "8F HORN", "H6 FA.M")
     second = infer_play(game, seen(board), first.history)
-    assert SquareCorrected(parse_square("F8"), Tile("H")) in second.events
+    assert SquareCorrected(parse_square("F8"), Tile("H"), game.turns[0].ref) in second.events
     assert second.best.game.totals == (14, 9)
 
 
@@ -101,8 +101,17 @@ def test_a_nudged_tile_does_not_hide_a_play() -> None:
     assert found.best.moved_tiles == ((parse_square("F8"), parse_square("E7")),)
 
 
-def test_missing_old_tile_is_asked_about() -> None:
+def test_missing_tile_of_the_newest_two_plays_was_taken_back_or_is_not_seen() -> None:
     game = with_plays("8F HORN", "H6 FA.M")
+    found = infer_play(game, seen(game.board.without_tiles([parse_square("F8")])))
+    taken_back = SquareCorrected(parse_square("F8"), None, game.turns[0].ref)
+    assert [explanation.events for explanation in found.explanations[:2]] == [(taken_back,), ()]
+    assert found.question
+    assert found.question.text == "Which is right: Anna played ORN at 8G for 6, or nothing was added?"
+
+
+def test_missing_tile_of_an_older_play_is_asked_about() -> None:
+    game = with_plays("8F HORN", "H6 FA.M", "10F PASTE")
     found = infer_play(game, seen(game.board.without_tiles([parse_square("F8")])))
     assert found.events == ()
     assert (

@@ -23,7 +23,10 @@ def test_a_play_taken_back_and_a_new_play_on_the_same_picture() -> None:
     found = infer_play(game, seen(board_after(with_plays("8F HORN"), "I8 .OT")))
     assert [type(event) for event in found.events] == [PlayWithdrawn, PlayMade]
     assert found.best.game.turns[-1].player == 0
-    assert found.is_certain
+    assert found.question and found.question.text == (
+        "Which is right: Ben took back the play at H6 for -9, Anna played NOT at I8 for 4, "
+        "or tiles were placed elsewhere: Ben played NOT at I8 for 4?"
+    )
 
 
 def test_a_new_play_over_squares_of_the_play_taken_back() -> None:

@@ -20,7 +20,7 @@ from engine.ledger import Source
 from engine.reading import BoardReading
 from engine.tiles import Tile
 from engine.validation import LOOK_AGAIN, Option, Proposal, QuestionHistory, Reason
-from engine.validation.old_tile_checks import check_added_tiles, check_old_tiles, check_removed_tiles
+from engine.validation.old_tile_checks import check_old_tiles, check_removed_tiles
 from tests.support.engine_table import act_ref, new_game, play, seen, written
 
 WORDS = frozenset({"HORN", "FARM", "PASTE", "JOHN", "JOT", "SHORN", "OHM"})
@@ -31,7 +31,7 @@ def read_often(game: Game, reading: BoardReading) -> ReadingHistory:
     """Return what is remembered after a reading of the board as it is on record, and three equal ones."""
     history = infer_play(game, seen(game.board)).history
     for _ in range(3):
-        history = infer_play(game, reading, history, ()).history
+        history = infer_play(game, reading, history).history
     return history
 
 
@@ -92,52 +92,47 @@ def test_removed_play_with_an_empty_bag_records_nothing_and_offers_the_end() -> 
     assert found.options[0] == LOOK_AGAIN and found.options[1] == Option((GameEnded(),))
 
 
+def propose_turn_after_misreadings(word: str, symbol: str, *later: str) -> Proposal:
+    """Return the next play after `later` ones, while the third letter of `word` is read as `symbol` again and again."""
+    game = play(new_game(), f"8F {word}", "H6 FA.M", *later)
+    reading = seen(game.board, {"H8": {symbol: 0.97, game.board.tile(H8).face: 0.02}})
+    events = (PlayMade(game.to_move, written(game, "6H .LAT")),)
+    return Proposal(game, events, Source.PRESS, reading, read_often(game, reading))
+
+
 def test_old_tile_read_wrong_again_is_asked_about_and_stays_until_the_answer() -> None:
-    game = play(new_game(), "8F HORN", "H6 FA.M")
-    reading = seen(game.board, {"H8": {"B": 0.97, "R": 0.02}})
-    history = read_often(game, reading)
-    events = (PlayMade(0, written(game, "10F PASTE")),)
-    found = next(check_old_tiles(Proposal(game, events, Source.PRESS, reading, history)))
+    proposal = propose_turn_after_misreadings("HORN", "B", "10F PASTE")
+    found = next(check_old_tiles(proposal))
     assert found.reason is Reason.OLD_TILE_DIFFERS and found.squares == (H8,)
-    assert found.options == (Option(events), Option((SquareCorrected(H8, Tile("B")), *events)))
+    assert found.options == (
+        Option(proposal.events),
+        Option((SquareCorrected(H8, Tile("B")), *proposal.events)),
+    )
+
+
+def test_tile_of_the_newest_two_plays_is_left_to_the_inference() -> None:
+    assert not list(check_old_tiles(propose_turn_after_misreadings("HORN", "B")))
+
+
+def test_old_tile_that_was_read_wrong_once_is_not_asked_about() -> None:
+    proposal = propose_turn_after_misreadings("HORN", "B", "10F PASTE")
+    history = infer_play(proposal.game, seen(proposal.game.board)).history
+    assert not list(check_old_tiles(replace(proposal, reading_history=history)))
 
 
 def test_old_tile_is_asked_about_once() -> None:
-    game = play(new_game(), "8F HORN", "H6 FA.M")
-    reading = seen(game.board, {"H8": {"B": 0.97, "R": 0.02}})
-    proposal = Proposal(
-        game, (PlayMade(0, written(game, "10F PASTE")),), Source.PRESS, reading, read_often(game, reading)
-    )
+    proposal = propose_turn_after_misreadings("HORN", "B", "10F PASTE")
     asked = QuestionHistory().with_finding(next(check_old_tiles(proposal)))
     assert not list(check_old_tiles(replace(proposal, question_history=asked)))
 
 
 def test_tile_that_was_in_doubt_when_it_was_laid_is_corrected_until_the_answer() -> None:
-    game = play(new_game(), "8F HOBN", "H6 FA.M")
-    reading = seen(game.board, {"H8": {"R": 1.0}})
-    events = (PlayMade(0, written(game, "10F PASTE")),)
     asked = QuestionHistory(doubtful_squares=frozenset({H8}))
-    proposal = Proposal(game, events, Source.PRESS, reading, read_often(game, reading), question_history=asked)
-    assert next(check_old_tiles(proposal)).options[1] == Option(events)
+    proposal = replace(propose_turn_after_misreadings("HOBN", "R", "10F PASTE"), question_history=asked)
+    assert next(check_old_tiles(proposal)).options[1] == Option(proposal.events)
 
 
 def test_board_as_recorded_has_no_old_tile_in_question() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M")
     events = (PlayMade(0, written(game, "10F PASTE")),)
     assert not list(check_old_tiles(Proposal(game, events, Source.PRESS, seen(game.push(*events).board))))
-
-
-def test_tile_added_to_an_earlier_play_is_asked_about_unless_its_question_is_open() -> None:
-    game = play(new_game(), "8F HORN", "H6 FA.M")
-    square = parse_square("E8")
-    events = (SquareCorrected(square, Tile("S"), act_ref(0)), PlayMade(0, written(game, "10F PASTE")))
-    proposal = Proposal(game, events, Source.PRESS, seen(game.board))
-    assert next(check_added_tiles(proposal)).options == (Option(events), LOOK_AGAIN)
-    asked = QuestionHistory(open_squares=frozenset({square}))
-    assert not list(check_added_tiles(replace(proposal, question_history=asked)))
-
-
-def test_play_without_a_missed_tile_is_no_question() -> None:
-    game = play(new_game(), "8F HORN")
-    event = PlayMade(1, written(game, "H6 FA.M"))
-    assert not list(check_added_tiles(Proposal(game, (event,), Source.PRESS, seen(event.play.apply_to(game.board)))))

@@ -20,7 +20,7 @@ from engine.events import (
     TurnGiven,
 )
 from engine.game import Game
-from engine.inference.history import ReadingHistory
+from engine.inference.history import Observation, ReadingHistory, find_next_ref
 from engine.ledger import Source
 from engine.rules import Rules
 from engine.scoring import Status
@@ -240,9 +240,9 @@ def test_play_after_a_recorded_press_is_clear() -> None:
 def test_tiles_that_another_player_ended_before_are_asked_about() -> None:
     """Ben ended HORN, but nothing was recorded. Anna has added an S since then."""
     game, early = new_game(), written(new_game(), "8F HORN")
-    hidden = ReadingHistory(log_likelihoods={square: {} for square in early.squares}, turn_count=0)
+    readings = ReadingHistory((Observation(seen(play(game, "8F HORN").board), find_next_ref(game)),))
     history = QuestionHistory(has_missed_press=True, missed_seat=1)
-    proposal = replace(propose("8F HORNS"), seat=0, reading_history=hidden, question_history=history)
+    proposal = replace(propose("8F HORNS"), seat=0, reading_history=readings, question_history=history)
     [found] = check_early_tiles(proposal)
     rest = PlayMade(0, written(game.push(PlayMade(1, early)), "8F ....S"))
     assert found.reason is Reason.OUT_OF_TURN and found.values == ("Ben", "Anna")

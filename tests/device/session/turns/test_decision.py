@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from device.session.turns.decision import Decision, TurnContext
@@ -33,8 +35,15 @@ def test_explanations_with_several_events_are_listed_as_answers_only() -> None:
     game = play(play(new_game(), "8F HORN"), "H6 FA.M")
     reading = seen(play(play(new_game(), "8F HORN"), "I8 .FAM").board)
     verdict = decide(game, infer_play(game, reading), reading, TurnContext(as_ledger(game)))
-    assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
-    assert verdict.open_question.question.text == "Which of these is right?"
+    assert verdict.open_question is not None
+    question = verdict.open_question.question
+    assert question.text == "FARM is no longer where it was. What happened?"
+    assert question.answers[-1] == "No: look again."
+    assert question.answers[:3] == (
+        "Tiles were placed elsewhere: Ben played NFAM at I8 for 13.",
+        "Tiles were placed elsewhere: Ben played NFAM at I8 for 13, Anna passed.",
+        "Anna played NFAM at I8 for 24.",
+    )
 
 
 def test_pass_with_hidden_squares_is_asked_about_even_if_an_old_tile_is_in_doubt() -> None:
@@ -46,16 +55,39 @@ def test_pass_with_hidden_squares_is_asked_about_even_if_an_old_tile_is_in_doubt
     assert decision.open_question is not None and decision.open_question.question.key == "hidden-pass"
 
 
-def test_letter_in_doubt_is_asked_about_before_the_player_who_lengthened_the_word() -> None:
+NEXT_PLAYED, SAME_PLAYED = "Ben played HORNS at 8F for 8.", "Anna played HORNS at 8F for 16."
+
+
+def ask_who_lengthened(
+    doubts: Mapping[str, Mapping[str, float]], seat: int | None = None, words: WordList | None = None
+) -> tuple[str, ...]:
+    """Return the answers of the question about an S that lengthens the last play; none if there is no question."""
     game = play(new_game(), "8F HORN")
-    board = play(game, "8F ....S").board
-    clear, doubtful = seen(board), seen(board, {"J8": {"S": 0.7, "E": 0.3}})
-    keys = []
-    for reading in (clear, doubtful):
-        question = decide(game, infer_play(game, reading), reading, TurnContext(as_ledger(game))).open_question
-        assert question is not None
-        keys.append(question.question.key)
-    assert keys == ["asked-tile-of-earlier-play", "which-tile"]
+    reading = seen(play(game, "8F ....S").board, doubts)
+    inference = infer_play(game, reading, seat=seat, words=words)
+    asked = decide(game, inference, reading, TurnContext(as_ledger(game), words, seat=seat)).open_question
+    return asked.question.answers if asked is not None else ()
+
+
+def test_clear_tile_that_lengthens_the_last_play_is_the_play_of_the_next_player() -> None:
+    assert not ask_who_lengthened({})
+
+
+@pytest.mark.parametrize(
+    ("seat", "words", "first"),
+    [(None, frozenset({"HORNS"}), SAME_PLAYED), (0, None, SAME_PLAYED)],
+    ids=["unlisted", "own button"],
+)
+def test_tile_that_lengthens_the_last_play_is_asked_about_if_something_speaks_for_its_player(
+    seat: int | None, words: WordList | None, first: str
+) -> None:
+    answers = ask_who_lengthened({}, seat, words)
+    assert answers[0] == first and {NEXT_PLAYED, SAME_PLAYED} <= {*answers}
+
+
+def test_letter_in_doubt_of_a_lengthened_word_is_asked_about_with_its_player() -> None:
+    answers = ask_who_lengthened({"J8": {"S": 0.7, "E": 0.3}})
+    assert answers[:3] == (NEXT_PLAYED, "Ben played HORNE at 8F for 8.", SAME_PLAYED)
 
 
 def test_question_about_a_letter_or_a_blank_has_words_for_the_blank() -> None:
@@ -111,8 +143,8 @@ def test_tile_that_was_overlooked_in_one_of_two_plays_is_an_answer_for_each_of_t
     board = written(game, "10F PASTE").apply_to(game.board.with_tiles({parse_square("J8"): Tile("S")}))
     decision = decide(game, infer_play(game, seen(board)), seen(board), TurnContext(as_ledger(game)))
     assert decision.open_question is not None
-    assert decision.open_question.question.answers[:2] == (
+    assert {*decision.open_question.question.answers[:2]} == {
         "Anna played HORNS at 8F for 16, Anna played PASTE at 10F for 25.",
         "Ben played PATS at J5 for 14, Anna played PASTE at 10F for 25.",
-    )
+    }
     assert decision.events == decision.open_question.answers[0]

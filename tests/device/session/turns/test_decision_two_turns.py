@@ -20,7 +20,7 @@ def game() -> Game:
 
 def test_either_order_is_offered_and_each_gives_the_points_to_another() -> None:
     before = game()
-    reading = BoardReading.from_rows(rows(HORN, ("FARM", 5, 7, False), ("TON", 7, 8, False)))
+    reading = BoardReading.from_rows(rows(HORN, ("FARM", 5, 7, False), ("NON", 7, 8, False)))
     verdict = decide(before, infer_play(before, reading), reading, TurnContext(as_ledger(before)))
     assert verdict.open_question is not None and len(verdict.open_question.answers) == 2
     totals = set()

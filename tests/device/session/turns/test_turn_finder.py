@@ -164,7 +164,15 @@ def test_recorded_tile_that_is_not_seen_stops_no_later_turn() -> None:
     finder = TurnFinder(4.0)
     finder.add_reading(seen(PASTE.board, {"F8": {EMPTY: 1.0}}), make_context(FARM), 10.0)
     turn = finder.check(14.0)
-    assert turn is not None and turn.events == (PlayMade(0, written(FARM, "10F PASTE")),) and "F8" in turn.question
+    assert turn is not None and turn.decision.open_question is not None
+    assert (PlayMade(0, written(FARM, "10F PASTE")),) in turn.decision.open_question.answers
+
+
+def test_older_tile_that_is_not_seen_stops_no_later_turn() -> None:
+    finder, ten = TurnFinder(4.0), play(PASTE, "I10 .EN")
+    finder.add_reading(seen(ten.board, {"F8": {EMPTY: 1.0}}), make_context(PASTE), 10.0)
+    turn = finder.check(14.0)
+    assert turn is not None and turn.events == (PlayMade(1, written(PASTE, "I10 .EN")),) and "F8" in turn.question
 
 
 def test_play_that_was_read_one_row_off_is_corrected_with_the_next_play() -> None:
