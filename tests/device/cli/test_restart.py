@@ -14,7 +14,7 @@ from tests.support.ports import find_free_port
 from tests.support.programs import Browser
 from tests.support.waiting import PATIENCE_S, until
 
-COMMAND = (sys.executable, "-c", "from device.cli import main; raise SystemExit(main())", "run")
+COMMAND = (sys.executable, "-u", "-c", "from device.cli import main; raise SystemExit(main())", "run")
 
 
 @pytest.mark.slow
