@@ -66,11 +66,6 @@ class Item:
 Items = tuple[Item, ...]
 
 
-def find_item(items: Items, ref: Ref) -> Item | None:
-    """Return the item with an identity, or None."""
-    return next((item for item in items if item.ref == ref), None)
-
-
 def apply_edit(items: Items, edit: Edit, refs: Iterator[Ref]) -> Items:
     """Return the items after an edit. `refs` yields the identities of acts that the edit inserts.
 

@@ -352,11 +352,6 @@ class Ledger:
         """The number of the next group."""
         return max((entry.group for entry in self.entries), default=0) + 1
 
-    @property
-    def before_last_group(self) -> Ledger:
-        """The ledger without the group that an undo takes back, in effect only."""
-        return Ledger(self.setup, tuple(entry for entry in self.in_effect if entry.group != self.last_group))
-
     def find_entry(self, number: int) -> Entry | None:
         """Return the entry with a number, or None if there is none in effect."""
         return next((entry for entry in self.in_effect if entry.number == number), None)

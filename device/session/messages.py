@@ -114,16 +114,6 @@ class Question:
         return self.key in PASS_KEYS
 
     @property
-    def is_about_challenger(self) -> bool:
-        """True if the question is who has challenged a valid play."""
-        return self.key in (WHO_CHALLENGED, WHO_PAYS)
-
-    @property
-    def is_about_old_tiles(self) -> bool:
-        """True if the question is about tiles of recorded turns; its answer is stored with the game."""
-        return self.key in OLD_TILE_KEYS
-
-    @property
     def is_about_start(self) -> bool:
         """True if the question is whether the game starts from the position in the first picture."""
         return self.key == START_FROM_HERE

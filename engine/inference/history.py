@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import log
 from typing import NamedTuple
 
@@ -65,6 +66,10 @@ class Observation:
         """True if a press or a command was the reason to read the board."""
         return self.rest_s is None
 
+    def is_recorded(self, game: Game) -> bool:
+        """Return True if a turn was recorded from this observation, or after it."""
+        return any(turn.ref >= self.next_ref for turn in game.turns)
+
 
 class Rest(NamedTuple):
     """A reading of the board at rest between two presses, and the time in seconds until the board changed."""
@@ -99,8 +104,7 @@ class ReadingHistory:
 
     def add_observation(self, observation: Observation, game: Game) -> ReadingHistory:
         """Return the history with one more observation; `game` is the game before the turn that it shows."""
-        plays = [turn for turn in game.turns if turn.kind is TurnKind.PLAY][-WINDOW:]
-        oldest = min([turn.ref for turn in plays], default=observation.next_ref)
+        oldest = min([turn.ref for turn in _find_window(game)], default=observation.next_ref)
         kept = [one for one in self.observations if one.next_ref >= oldest][1 - _MAX_OBSERVATIONS :]
         reading = observation.reading
         removed = {s: read for s, read in self.removed.items() if reading.squares[s].symbol != EMPTY}
@@ -116,7 +120,7 @@ class ReadingHistory:
 
         If a turn was recorded from the last reading, return an empty set.
         """
-        if self.last is None or any(turn.ref >= self.last.next_ref for turn in game.turns):
+        if self.last is None or self.last.is_recorded(game):
             return frozenset()
         missable = self.find_missable_squares()
         return frozenset(
@@ -142,7 +146,7 @@ class ReadingHistory:
         If nothing was recorded from the last reading, its tiles may be those of a turn.
         """
         false = {square: read for square, read in self.removed.items() if game.board[square] is None}
-        if self.last is None or not any(turn.ref >= self.last.next_ref for turn in game.turns):
+        if self.last is None or not self.last.is_recorded(game):
             return false
         board = _find_board(game, self.last, find_next_ref(game))
         squares = enumerate(self.last.reading.squares)
@@ -190,8 +194,12 @@ class ReadingHistory:
 
 def find_settled_board(game: Game) -> Board:
     """Return the board before the recorded plays that a later reading may explain in another way."""
-    plays = [turn for turn in game.turns if turn.kind is TurnKind.PLAY][-WINDOW:]
+    plays = _find_window(game)
     return game.state.board_before(plays[0]) if plays else game.board
+
+
+def _find_window(game: Game) -> list[Turn]:
+    return [turn for turn in game.turns if turn.kind is TurnKind.PLAY][-WINDOW:]
 
 
 EMPTY_HISTORY = ReadingHistory()
@@ -243,7 +251,7 @@ class Past:
         return any(
             not one.is_press and all(map(is_consistent, one.reading.symbols, board.squares))
             for one in self.observations
-            if not any(turn.ref >= one.next_ref for turn in self.game.turns)
+            if not one.is_recorded(self.game)
         )
 
     def _is_unlisted(self, turn: Turn) -> bool:
@@ -253,15 +261,15 @@ class Past:
         )
 
     def _compare_at(self, number: int, story: Game) -> float:
-        recorded, told = (self._find_board_at(number, game) for game in (self.game, story))
-        squares = set(recorded.differences(told))
+        recorded, expected = self._recorded_boards[number], self._find_board_at(number, story)
+        squares = set(recorded.differences(expected))
         reading = self.observations[number].reading
         new = [s for s in story.board.differences(self.game.board) if self.game.board[s] is None]
         squares.update(s for s in new if recorded[s] is None and reading.squares[s].is_tile)
         if not squares:
             return 0.0
         placed = {s: tile for _, tiles in self._find_placed(number, story) for s, tile in tiles.items()}
-        after = self._measure(number, squares, told.with_tiles(placed), recorded, story.board)
+        after = self._measure(number, squares, expected.with_tiles(placed), recorded, story.board)
         return after - self._measure(number, squares, recorded, recorded, self.game.board)
 
     def _find_placed(self, number: int, story: Game) -> Iterator[tuple[Turn, Mapping[Square, Tile]]]:
@@ -270,7 +278,7 @@ class Past:
         The tiles of a play are placed one by one, and those of the next play after all of them.
         """
         observation = self.observations[number]
-        if any(turn.ref >= observation.next_ref for turn in self.game.turns):
+        if observation.is_recorded(self.game):
             return
         squares = observation.reading.squares
         for turn in story.turns[len(self.game.turns) :]:
@@ -335,6 +343,11 @@ class Past:
         occupancy = read.occupancy()
         false = P_FALSE_TILE_REPEATED if is_repeated else _P_FALSE_TILE
         return log(occupancy.empty + occupancy.hidden / 2 + false * occupancy.tile + 1e-9)
+
+    @cached_property
+    def _recorded_boards(self) -> tuple[Board, ...]:
+        """The recorded board at each observation."""
+        return tuple(self._find_board_at(number, self.game) for number in range(len(self.observations)))
 
     def _find_board_at(self, number: int, game: Game) -> Board:
         presses = (one.next_ref for one in self.observations[number + 1 :] if one.is_press)

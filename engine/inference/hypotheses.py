@@ -411,7 +411,7 @@ def _split_at_rest(base: Hypothesis) -> Iterator[Hypothesis]:
     """Yield hypotheses with a play of those new tiles that were on the board at rest: its player forgot the button."""
     game, squares = base.game, base.evidence.reading.squares
     for observation in base.past.observations:
-        if observation.is_press or any(turn.ref >= observation.next_ref for turn in game.turns):
+        if observation.is_press or observation.is_recorded(game):
             continue
         shown = enumerate(observation.reading.squares)
         symbols = {s: read.symbol for s, read in shown if read.is_tile and game.board[s] is None}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
-from engine.board import Board, Square
+from engine.board import Square
 from engine.events import Event, PlayMade, filter_plays
 from engine.game import Game
 from engine.inference.evidence import tile_confidence
@@ -103,14 +103,14 @@ class Finding:
 class QuestionHistory:
     """The questions asked before. The players are asked about each word and each old tile only once.
 
-    - `words`: the unlisted words in earlier questions. Only the words are kept for the next game.
+    - `words`: the unlisted words in earlier questions, also of earlier games.
     - `squares`: squares of old tiles in earlier questions.
     - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` in all readings so far.
     - `has_missed_press`: True if the last press of the button recorded nothing, because its question was not answered.
       `missed_seat` is the player whose button or phone it was; None for a shared one, and after a restart.
     - `unanswered_pass`: number of the last entry if a press recorded it as a pass, and its question is not answered;
       None for another last turn.
-    - `open_squares`: squares of questions that are open; later readings may correct the tiles on these squares.
+    - `open_squares`: squares of questions that are open: nothing more is asked about them.
     """
 
     words: frozenset[str] = frozenset()
@@ -121,28 +121,6 @@ class QuestionHistory:
     unanswered_pass: int | None = None
     open_squares: frozenset[Square] = frozenset()
 
-    def with_finding(self, finding: Finding) -> QuestionHistory:
-        """Return a copy of the question history that also contains the question asked because of `finding`."""
-        squares = finding.squares if finding.reason is Reason.OLD_TILE_DIFFERS else ()
-        return replace(self, words=self.words | {*finding.words}, squares=self.squares | {*squares})
-
-    def with_play(self, play: Play, reading: BoardReading) -> QuestionHistory:
-        """Return the history with the doubtful squares of a new play added."""
-        return replace(self, doubtful_squares=self.doubtful_squares.union(find_doubtful_squares(play, reading)))
-
-    def without_confirmed(self, board: Board, reading: BoardReading) -> QuestionHistory:
-        """Return the history without the doubtful squares whose recorded tile `reading` shows clearly."""
-        confidences = {s: tile_confidence(reading.squares[s], board[s]) for s in self.doubtful_squares}
-        return self.without_doubts([s for s, confidence in confidences.items() if confidence >= MIN_LETTER_CONFIDENCE])
-
-    def without_squares(self, squares: Collection[Square]) -> QuestionHistory:
-        """Return the history after the players answered a question about `squares`."""
-        return replace(self.without_doubts(squares), has_missed_press=False, unanswered_pass=None)
-
-    def without_doubts(self, squares: Collection[Square]) -> QuestionHistory:
-        """Return the history after the tiles on `squares` were entered by the players or read clearly."""
-        return replace(self, doubtful_squares=self.doubtful_squares.difference(squares))
-
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:
         """Return the reading with the recorded tiles, at probability 1, on the squares of earlier questions."""
         known = [square for square in self.squares if game.board[square] is not None]
@@ -152,10 +130,6 @@ class QuestionHistory:
         for square in known:
             squares[square] = SquareReading(((game.board.tile(square).face, 1.0),))
         return replace(reading, squares=tuple(squares))
-
-    def for_new_game(self) -> QuestionHistory:
-        """Return the history for the next game. Only the unlisted words are kept."""
-        return QuestionHistory(self.words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from engine.state import Turn
 
 
 def find_open_squares(ledger: Ledger) -> frozenset[Square]:
-    """Return the squares of the open questions; later readings may correct the tiles on these squares."""
+    """Return the squares of the open questions, about which nothing more is asked."""
     entries = find_counting_entries(ledger)
     return frozenset(square for entry in entries if entry.doubt is not None for square in entry.doubt.squares)
 

@@ -33,7 +33,7 @@ from engine.events import (
     TurnInserted,
 )
 from engine.game import Game
-from engine.items import find_item
+from engine.items import Item, Items
 from engine.ledger import (
     Alternative,
     Doubt,
@@ -49,6 +49,11 @@ from engine.ledger import (
 from engine.plays import Play
 from engine.rules import ChallengeRule
 from engine.validation.void_plays import judge_alternatives, judge_changed_plays
+
+
+def find_item(items: Items, ref: Ref) -> Item | None:
+    """Return the item with an identity, or None."""
+    return next((item for item in items if item.ref == ref), None)
 
 
 class OddWords:

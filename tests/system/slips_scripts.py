@@ -198,7 +198,12 @@ def take_back(build: Builder) -> str | None:
 
 def take_back_and_press(build: Builder) -> str | None:
     """4: the same, and the player presses again."""
-    if (pair := _draw_shortened(build)) is None:
+    return _press_again(build, _draw_shortened(build))
+
+
+def _press_again(build: Builder, pair: tuple[Play, Play] | None) -> str | None:
+    """Press with the first play of the pair and, after it was changed to the second one, once more."""
+    if pair is None:
         return None
     note = f"{write(build.game, pair[0])}, then {write(build.game, pair[1])}, pressed again"
     player = _press_wrong(build, *pair)
@@ -255,12 +260,7 @@ def exchange_letter(build: Builder) -> str | None:
 
 def exchange_letter_and_press(build: Builder) -> str | None:
     """7: the same, and the player presses again."""
-    if (pair := _draw_misspelt(build)) is None:
-        return None
-    note = f"{write(build.game, pair[0])}, then {write(build.game, pair[1])}, pressed again"
-    player = _press_wrong(build, *pair)
-    build.lay(build.game.board, build.rest(), player=player, is_slip=True, is_key=True)
-    return note
+    return _press_again(build, _draw_misspelt(build))
 
 
 def put_elsewhere(build: Builder) -> str | None:

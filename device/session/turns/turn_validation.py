@@ -50,7 +50,7 @@ class ReadTurn:
 def decide_reading(reading: BoardReading, context: TurnContext) -> ReadTurn:
     """Infer the turn from a reading of the board, and decide about it.
 
-    Tiles about which the players were asked before count as recorded, and only tiles in open questions are corrected.
+    Tiles about which the players were asked before count as recorded.
     """
     ledger = settle_questions(context.ledger, reading, context.reading_history)
     if ledger is not context.ledger:

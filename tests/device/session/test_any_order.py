@@ -81,12 +81,12 @@ from device.storage.store import GameStore
 from engine.board import EMPTY_BOARD, SQUARES, Square, column_of, parse_square, row_of, square_name
 from engine.events import GameStarted, PositionEntered
 from engine.game import Game
-from engine.items import find_item
 from engine.ledger import Answered, Entry, Ledger, Note, Redone, Undone, derive
 from engine.reading import BOARD_SIZE, BoardReading
 from engine.rules import STANDARD_RULES, ChallengeRule
 from engine.state import TurnKind
 from engine.tiles import Tile
+from tests.support.ledger_writer import find_item
 from tests.support.play_at_random import noisy, random_game, random_play
 from tests.support.text_table import TextTable
 from tests.support.waiting import PATIENCE_S

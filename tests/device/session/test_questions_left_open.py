@@ -23,13 +23,13 @@ from device.session.commands.questions import (
 )
 from device.session.commands.turn_corrections import CorrectTurn
 from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn
-from device.session.messages import CommandRefusedError
+from device.session.messages import WHO_CHALLENGED, WHO_PAYS, CommandRefusedError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import STANDARD_RULES, ChallengeRule, Rules
-from tests.support.questions import answer_late
+from tests.support.questions import answer_late, get_key
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, totals
 from tests.support.waiting import PATIENCE_S
 
@@ -56,7 +56,7 @@ def challenged(table: TextTable) -> Iterator[TableSession]:
     with open_game(table, "Anna", "Ben", "Cem") as session:
         play(session, table, HORN)
         state = session.submit(ChallengePlay()).result(PATIENCE_S)
-        assert state.question is not None and state.question.is_about_challenger and state.turn_of == 2
+        assert get_key(state) in (WHO_CHALLENGED, WHO_PAYS) and state.turn_of == 2
         yield session
 
 

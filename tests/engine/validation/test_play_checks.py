@@ -170,7 +170,7 @@ def test_unlisted_word_that_is_read_clearly_is_no_question() -> None:
 
 def test_unlisted_word_is_asked_about_once() -> None:
     proposal = propose("8F MORN", {"F8": {"M": 0.97, "H": 0.02}})
-    asked = QuestionHistory().with_finding(next(check_words(proposal))).for_new_game()
+    asked = QuestionHistory(words=frozenset(next(check_words(proposal)).words))
     assert not list(check_words(replace(proposal, question_history=asked)))
 
 
