@@ -381,12 +381,15 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
     """
     state, settled = base.game.state, find_settled_board(base.game)
     turns = [turn for turn in state.turns if all(settled[square] for square, _ in turn.placements)]
-    for square, turn in product(base.find_unexplained_squares(), turns):
-        if not can_be_overlooked(state, turn, (square,)):
-            continue
+    places = [
+        (square, turn)
+        for square, turn in product(base.find_unexplained_squares(), turns)
+        if can_be_overlooked(state, turn, (square,))
+    ]
+    for square, turn in places:
         for lettering in find_letterings(base.evidence, (square,), state.stock(), 2):
             with suppress(RulesError):  # the tile was elsewhere in the position, until a player recycled it
-                yield base.push(SquareCorrected(square, lettering.tiles[0], turn.ref))
+                yield base.push(SquareCorrected(square, lettering.tiles[0], turn.ref), log_prior=-log(len(places)))
 
 
 def _move_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
