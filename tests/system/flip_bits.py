@@ -240,6 +240,10 @@ def make_hall(folder: Path) -> None:
     with _open_hall(closed) as hall:
         _receive_game(hall, "A", 50, bodies[0])
         hall.edit_event(lambda event: decide(event, 6, "P6", points=(300, 200)))
+        deadline = time.monotonic() + 30
+        while (closed / "hall.db-wal").stat().st_size:  # a thread empties it after the answer
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
         for file in closed.glob("hall.db*"):  # the program is killed now
             shutil.copy(file, folder)
 
