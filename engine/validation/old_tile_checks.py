@@ -52,10 +52,12 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
         answers.reverse()
     elif proposal.seat is not None:
         with_play += [move_to_seat(game, events, proposal.seat) for events in with_play]
-    removed = tuple(map(Option, dict.fromkeys((*answers, *with_play))))
+    removed, end = tuple(map(Option, dict.fromkeys((*answers, *with_play)))), make_end_option(game)
     options: tuple[Option, ...] = (*removed, LOOK_AGAIN)
     if game.bag_count == 0:
-        options = (LOOK_AGAIN, make_end_option(game), *removed)
+        options = (LOOK_AGAIN, end, *removed)
+    elif not proposal.game_after.board:  # the board may be cleared, because the game is over
+        options = (*removed, end, LOOK_AGAIN)
     squares = tuple(sorted(find_last_play_squares(game)))
     yield Finding(Reason.TILES_REMOVED, (game.players[player],), options, squares, needs_picture=True)
 
