@@ -92,19 +92,23 @@ _NO_STORE = {"Cache-Control": "no-store"}
 def create_blueprint(live: HallView, delayed: HallView, pairing: Pairing) -> Blueprint:
     """Return the routes of the hall. Paired devices see the view `live`; all others, and broadcasts, see `delayed`."""
     routes = Blueprint("hall", __name__)
-    pages = HallPages(live, delayed, pairing)
+    pages, public = HallPages(live, delayed, pairing), HallPages(delayed, delayed, pairing)
     routes.get("/")(pages.hall)
-    routes.get("/foyer")(pages.foyer)
+    routes.get("/foyer")(public.foyer)
+    routes.get("/foyer/live/stream", endpoint="foyer_stream")(public.stream)
+    routes.get("/foyer/live/state", endpoint="foyer_newest")(public.newest)
     routes.get("/live/stream")(pages.stream)
     routes.get("/live/state")(pages.newest)
     routes.get("/tables/<name>")(pages.table)
     routes.get("/tables/<name>/live/stream")(pages.table_stream)
     routes.get("/tables/<name>/live/state")(pages.table_newest)
-    routes.get("/tables/<name>/overlay")(pages.overlay)
-    routes.get("/tables/<name>/state.json")(pages.state)
-    routes.get("/tables/<name>/position.cgp")(pages.position)
-    routes.get("/tables/<name>/game.gcg")(pages.gcg)
-    routes.get("/tables/<name>/<field>.txt")(pages.text)
+    routes.get("/tables/<name>/overlay")(public.overlay)
+    routes.get("/tables/<name>/overlay/live/stream", endpoint="overlay_stream")(public.table_stream)
+    routes.get("/tables/<name>/overlay/live/state", endpoint="overlay_newest")(public.table_newest)
+    routes.get("/tables/<name>/state.json")(public.state)
+    routes.get("/tables/<name>/position.cgp")(public.position)
+    routes.get("/tables/<name>/game.gcg")(public.gcg)
+    routes.get("/tables/<name>/<field>.txt")(public.text)
     return routes
 
 
@@ -122,7 +126,7 @@ class HallPages:
 
     def foyer(self) -> Response:
         """Return the page for a screen in the foyer, which shows the tables one after the other."""
-        return self._render_hall("hall/foyer.html", self.delayed)
+        return self._render_hall("hall/foyer.html", self._choose_view())
 
     def stream(self) -> ResponseReturnValue:
         """Return the response with a stream of the changes of the hall."""
@@ -147,7 +151,7 @@ class HallPages:
 
     def overlay(self, name: str) -> Response:
         """Return a page for OBS with scores and last play on a transparent background."""
-        return self._render_table("hall/overlay.html", name, self.delayed, overlay=True)
+        return self._render_table("hall/overlay.html", name, self._choose_view(), overlay=True)
 
     def state(self, name: str) -> Response:
         """Return the game of a table as JSON, in the format of `State` in a table's API."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from dataclasses import replace as replace_play
 
@@ -59,6 +60,13 @@ def test_page_of_a_table_that_is_opened_during_a_change_shows_the_new_state(
     client.get("/tables/Table%202/live/state")
     change.join(PATIENCE_S)
     assert client.get("/tables/Table%202/live/state").json["phase"] == "ended"
+
+
+@pytest.mark.parametrize("path", ["/foyer", "/tables/Table%202/overlay"])
+def test_public_page_in_a_paired_browser_stays_as_it_was_loaded(director: FlaskClient, path: str) -> None:
+    shown = re.search(r'data-live="([^"]+)"[^>]*data-stream="([^"]+)"', director.get(path).text)
+    assert shown is not None
+    assert director.get(f"{shown[2]}/state?since={shown[1]}").status_code == 204
 
 
 def test_invented_id_of_a_state_gets_everything(client: FlaskClient) -> None:
