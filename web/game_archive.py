@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -13,6 +13,7 @@ from functools import cached_property
 from device.catalogue import get_text
 from device.player_names import is_displayable
 from device.report.contents import Report, ReportChoice, ReportSources, make_report
+from device.session.commands.corrections import make_rack_act
 from device.session.game_import import import_game, list_import_notices
 from device.session.messages import format_sentence
 from device.session.snapshot import BoardView, TableSnapshot
@@ -289,6 +290,19 @@ class GameArchive:
                     renamed = PlayerRenamed(log.game.players.index(before), after)
                     log.append_saved(log.ledger.record([((renamed,),)]))
         self.store.rename_player(before, after)
+
+    def enter_racks(self, number: int, racks: Iterable[tuple[int, str]]) -> None:
+        """Enter the unplayed letters of players, by seat, in a game that is not at the table any more.
+
+        Raises `GameNotFoundError`, `GameInProgressError`, `CommandRefusedError`, `StoreError`.
+        """
+        if number == self._get_current_game():
+            raise GameInProgressError("This game is at the table now: enter the letters there.")
+        self.find_game(number)
+        log = GameLog.load(self.store, number)
+        for player, letters in racks:
+            if log and log.game.is_over:
+                log.append_saved(log.ledger.record([((make_rack_act(log.game, player, letters),),)]))
 
     def read_comment(self, number: int) -> str:
         """Return the players' comment on a game, or an empty string. Raises `StoreError`."""

@@ -59,6 +59,7 @@ def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSessi
     routes.get(f"{game}/game.zip")(pages.zip)
     routes.get(f"{game}/<int:event>.jpg")(pages.picture)
     routes.post(f"{game}/comment")(pages.comment)
+    routes.post(f"{game}/racks")(pages.enter_racks)
     routes.get(f"{game}/delete")(pages.confirm_delete)
     routes.post(f"{game}/delete")(pages.delete)
     routes.post("/history/import")(pages.import_file)
@@ -152,6 +153,19 @@ class HistoryPages:
             page = self._render_game(number, text)
             page.status_code = 409
             return page
+        return redirect(f"/history/{number}", code=303)
+
+    def enter_racks(self, number: int) -> ResponseReturnValue:
+        """Enter the unplayed letters of a game after which the next one has begun, and redirect to its page.
+
+        The form has the fields `player` and `letters` for each missing rack; of several, empty ones are skipped.
+        """
+        racks = list(zip(request.form.getlist("player", type=int), request.form.getlist("letters"), strict=False))
+        if len(racks) > 1:
+            racks = [(player, letters) for player, letters in racks if letters.strip()]
+        if not racks:
+            return refuse(texts()("rack.empty"))
+        self.archive.enter_racks(number, racks)
         return redirect(f"/history/{number}", code=303)
 
     def confirm_delete(self, number: int) -> ResponseReturnValue:

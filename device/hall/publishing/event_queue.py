@@ -8,12 +8,15 @@ be sent twice, but no event is lost, and all are sent in the order of the log.
 from __future__ import annotations
 
 import secrets
+import threading
+from collections.abc import Sequence
 
 import msgspec
 
 from device.hall.messages import Publication, TableEvent, make_event_messages, make_log_message
 from device.storage.errors import log_store_errors
-from device.storage.store import TABLE_NOTES, GameStore, StoredGame
+from device.storage.notes import load_note
+from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredGame
 
 NOTE_NAME = "hall"
 MAX_BATCH = 20
@@ -35,10 +38,50 @@ class Position(msgspec.Struct, frozen=True):
     time: float
 
 
+class LateEntries:
+    """Entries of earlier games that the hall lacks, such as letters that were entered after the next game had begun.
+
+    They are noted in the store until the broker has acknowledged them. Thread-safe.
+    """
+
+    def __init__(self, store: GameStore) -> None:
+        self._store = store
+        self._lock = threading.Lock()
+        self._first: dict[int, int] = (
+            load_note(store, TABLE_NOTES, "hall-late", dict[int, int], "they are not sent") or {}
+        )
+        """The number of the first such entry, by game."""
+
+    def add(self, game: int, number: int) -> None:
+        """Add the entry with this number of a game, and all after it."""
+        with self._lock:
+            self._first.setdefault(game, number)
+            self._save()
+
+    def read_batch(self) -> tuple[int, Sequence[StoredEvent]]:
+        """Return the next such entries, and their game. Raises `StoreError`."""
+        for game, number in sorted(self._first.items()):
+            if events := self._store.read_events(game)[number : number + MAX_BATCH]:
+                return game, events
+        return 0, ()
+
+    def acknowledge(self, game: int, number: int) -> None:
+        """Remove the entry with this number and all before it."""
+        with self._lock:
+            self._first[game] = number + 1
+            if len(self._store.read_events(game)) <= number + 1:
+                del self._first[game]
+            self._save()
+
+    def _save(self) -> None:
+        with log_store_errors("entries may be sent again, or not at all, after a restart"):
+            self._store.save_note(TABLE_NOTES, "hall-late", msgspec.json.encode(self._first).decode())
+
+
 class EventQueue:
     """Queue of stored events that the broker has not acknowledged yet."""
 
-    def __init__(self, store: GameStore, table: str, target: str) -> None:
+    def __init__(self, store: GameStore, table: str, target: str, late: LateEntries | None = None) -> None:
         """Load the position of the next event, or start with the newest game. Raises `StoreError`.
 
         The queue starts with the newest game if the target is new, or if the store has other games than before. `table`
@@ -46,6 +89,7 @@ class EventQueue:
         """
         self._store = store
         self._table = table
+        self._late = late or LateEntries(store)
         self._position = self._read_position(target)
         self._next_game = 0
         """The store's `next_game_number` when the list of games was last read. If it has increased since, there are new
@@ -92,7 +136,7 @@ class EventQueue:
     def read_batch(self) -> list[Publication]:
         """Return the messages of the next events of one game, at most `MAX_BATCH`; none if all are acknowledged.
 
-        Raises `StoreError`.
+        The log of the newest game follows its events. Raises `StoreError`.
         """
         events = self._store.read_events(self._position.game)
         if not events and self._is_deleted(self._position.game):
@@ -100,14 +144,15 @@ class EventQueue:
             events = self._store.read_events(self._position.game)
         position, next_game = self._position, self._store.next_game_number
         if batch := events[position.number : position.number + MAX_BATCH]:
-            return make_event_messages(self._table, position.store, position.game, batch)
+            return [*make_event_messages(self._table, position.store, position.game, batch), *self.read_log()]
         if next_game > self._next_game:  # a list of all games is read only after a game was added
             games = [game.id for game in self._list_own_games() if game.id > position.game]
             if games:
-                events = self._store.read_events(min(games))[:MAX_BATCH]
-                return make_event_messages(self._table, position.store, min(games), events)
+                game = min(games)
+                events = self._store.read_events(game)[:MAX_BATCH]
+                return [*make_event_messages(self._table, position.store, game, events), *self.read_log(game)]
             self._next_game = next_game
-        return []
+        return make_event_messages(self._table, position.store, *self._late.read_batch())
 
     def _go_back_from_deleted_game(self) -> None:
         """Start the game before again if the players deleted a game: they may have continued the game before it.
@@ -129,6 +174,9 @@ class EventQueue:
 
     def acknowledge(self, event: TableEvent) -> None:
         """Move the position behind `event`, because the broker has acknowledged it and all earlier events."""
+        if event.game < self._position.game:
+            self._late.acknowledge(event.game, event.number)
+            return
         self._position = msgspec.structs.replace(
             self._position, game=event.game, number=event.number + 1, time=event.time
         )

@@ -20,7 +20,7 @@ from device.hall.messages import (
     make_status_message,
 )
 from device.hall.publishing.directed_table import DirectedTable
-from device.hall.publishing.event_queue import EventQueue
+from device.hall.publishing.event_queue import EventQueue, LateEntries
 from device.hall.publishing.former_table import read_known_table, remove_former_table, save_known_table
 from device.hall.publishing.home_assistant import make_discovery_message
 from device.session.snapshot import SnapshotSource, TableSnapshot
@@ -88,12 +88,15 @@ class HallPublisher(BrokerTask):
         self._is_hall_new = False
         if directed is not None:
             directed.on_answer = self._wake_thread
+        self._late = LateEntries(store)
         session.add_listener(self._handle_state)
+        store.late_listeners.append(self._handle_late_entry)
         self._start()
 
     def close(self) -> None:
         """Publish that the table is offline, and stop the thread."""
         self._session.remove_listener(self._handle_state)
+        self._store.late_listeners.remove(self._handle_late_entry)
         super().close()
 
     def call_director(self) -> None:
@@ -107,6 +110,10 @@ class HallPublisher(BrokerTask):
         self._wake_thread()
 
     def _handle_state(self, _: TableSnapshot) -> None:
+        self._wake_thread()
+
+    def _handle_late_entry(self, game: int, number: int) -> None:
+        self._late.add(game, number)
         self._wake_thread()
 
     def _describe_refusal(self, error: Exception) -> str:
@@ -171,7 +178,7 @@ class HallPublisher(BrokerTask):
         from device.hall.connection import BrokerConnection
 
         settings = self._settings
-        queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}")
+        queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}", self._late)
         will = make_status_message(settings.table, online=False)
         connection = BrokerConnection(settings, settings.table, self._wake_up, will, self._make_subscription(queue))
         last_state: _PublishedState | None = None
@@ -217,10 +224,7 @@ class HallPublisher(BrokerTask):
         Return the last of these events, if any, and the state that the hall has now; `last_state` is the one before.
         """
         batch, state = queue.read_batch(), self._read_state()
-        last_message = batch[-1].message if batch else None
-        last_event = last_message if isinstance(last_message, TableEvent) else None
-        if last_event:
-            batch += queue.read_log(last_event.game)
+        last_event = next((one.message for one in batch[::-1] if isinstance(one.message, TableEvent)), None)
         if self._is_hall_new or last_state is None or not state.is_same(last_state):
             self._is_hall_new = False
             batch.append(self._make_state_message(state, queue.store_id))

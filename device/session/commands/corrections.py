@@ -162,21 +162,30 @@ class RevealRack(TableCommand, frozen=True):
         """
         controller = context.controller
         game = controller.game
-        tiles = parse_rack(self.letters, game.tiles)
-        check_player(game, self.player)
-        racks = find_revealed_racks(game.state).items()
-        on_other_racks = Counter(tile for player, rack in racks if player != self.player for tile in rack)
-        if lacking := Counter(tiles) - (game.unseen - on_other_racks):
-            raise make_refusal("cannot-be-left", ", ".join(lacking))
-        controller.commit(RackRevealed(self.player, tiles))
+        revealed = make_rack_act(game, self.player, self.letters)
+        controller.commit(revealed)
         state = controller.game.state
         rack_count = state.rack_counts[self.player]
-        if len(tiles) != rack_count:
-            values = state.players[self.player], str(rack_count), str(len(tiles))
+        if len(revealed.tiles) != rack_count:
+            values = state.players[self.player], str(rack_count), str(len(revealed.tiles))
             controller.show_notice("rack-count", *values, trouble=Trouble.BOARD)
         derived = find_derived_racks(game.state, state) if game.is_over else {}
         for player, letters in derived.items():
             controller.show_notice("rack-rest", format_list(letters), state.players[player])
+
+
+def make_rack_act(game: Game, player: int, letters: str) -> RackRevealed:
+    """Return the act that reveals the unplayed letters of a player.
+
+    Raises `CommandRefusedError` if a letter is on the board or on another rack.
+    """
+    tiles = parse_rack(letters, game.tiles)
+    check_player(game, player)
+    racks = find_revealed_racks(game.state).items()
+    on_other_racks = Counter(tile for seat, rack in racks if seat != player for tile in rack)
+    if lacking := Counter(tiles) - (game.unseen - on_other_racks):
+        raise make_refusal("cannot-be-left", ", ".join(lacking))
+    return RackRevealed(player, tiles)
 
 
 class SkipRacks(TableCommand, frozen=True):

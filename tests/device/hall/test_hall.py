@@ -23,8 +23,8 @@ from paho.mqtt.subscribe import simple
 
 from device.hall.asyncapi import format_document
 from device.hall.connection import BrokerConnection
-from device.hall.messages import Publication, TableEvent, make_state_message, make_status_message
-from device.hall.publishing.event_queue import NOTE_NAME, EventQueue, Position
+from device.hall.messages import Publication, TableEvent, TableLog, make_state_message, make_status_message
+from device.hall.publishing.event_queue import NOTE_NAME, EventQueue, LateEntries, Position
 from device.hall.publishing.former_table import FormerTableRemoval, read_known_table
 from device.hall.publishing.publisher import HallPublisher
 from device.session.commands.games import StartGame, Undo
@@ -108,6 +108,22 @@ def test_queue_goes_on_to_the_next_game(tmp_path: Path) -> None:
         assert numbers(queue.read_batch()) == [(2, 0)]
         acknowledge(queue, 0)
         assert queue.read_batch() == []
+
+
+def test_queue_sends_letters_that_were_entered_after_the_next_game_had_begun(tmp_path: Path) -> None:
+    with GameStore(tmp_path / "games.db") as store:
+        first, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
+        queue = EventQueue(store, "7", "broker")
+        acknowledge(queue, 0)
+        GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), first)
+        acknowledge(queue, 0)
+        store.late_listeners.append(LateEntries(store).add)
+        first.append_saved(first.ledger.record([((Passed(None),),)]))
+        queue = EventQueue(store, "7", "broker")  # after a restart
+        assert numbers(queue.read_batch()) == [(1, 1)]
+        assert not any(isinstance(one.message, TableLog) for one in queue.read_batch())
+        acknowledge(queue, 1)
+        assert queue.read_batch() == [] and EventQueue(store, "7", "broker").read_batch() == []
 
 
 def test_queue_goes_back_to_the_game_before_if_the_next_one_is_deleted(tmp_path: Path) -> None:

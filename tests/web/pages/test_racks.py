@@ -12,10 +12,10 @@ from flask.testing import FlaskClient
 
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import RevealRack
-from device.session.commands.games import EndGame
+from device.session.commands.games import EndGame, StartGame
 from device.session.snapshot import Moment, TableSnapshot
 from tests.support import samples
-from tests.support.api_table import open_web_table
+from tests.support.api_table import STARTED, open_web_table
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable, pair, press, token
 
@@ -62,6 +62,25 @@ def test_game_is_finished_without_counting_racks(tmp_path: Path) -> None:
         assert "were not counted" in phone.get("/").text and "letters not counted" in phone.get("/history").text
         table.session.submit(RevealRack(0, "Q")).result(PATIENCE_S)
         assert not table.session.state.skips_racks and table.session.state.racks_wanted == (1,)
+
+
+def test_letters_are_entered_after_the_next_game_has_begun(tmp_path: Path) -> None:
+    with open_web_table(tmp_path) as table:
+        table.play_three_turns()
+        table.session.submit(EndGame()).result(PATIENCE_S)
+        phone = table.app.test_client()
+        pair(phone)
+        assert "/history/1/racks" not in phone.get("/history/1").text  # at the table, there is a form for it
+        table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
+        page = phone.get("/history/1").text
+        assert page.count('name="letters"') == 2
+        form = {"csrf": token(phone), "player": ["0", "1"], "letters": ["Q", "E"]}
+        assert phone.post("/history/1/racks", data={**form, "letters": ["", ""]}).status_code == 409
+        assert phone.post("/history/1/racks", data={**form, "letters": ["QQ", "E"]}).status_code == 409
+        assert phone.post("/history/1/racks", data=form).status_code == 303
+        page = phone.get("/history/1").text
+        assert "unplayed letters missing" not in phone.get("/history").text and 'name="letters"' not in page
+        assert phone.post("/history/2/racks", data=form).status_code == 409
 
 
 def test_line_that_follows_from_other_lines_offers_no_score(table: ShownTable, paired: FlaskClient) -> None:
