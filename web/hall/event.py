@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
+from urllib.parse import urlencode
 
-from flask import Blueprint, Response, abort, request
+from flask import Blueprint, Response, abort, redirect, request
 from flask.typing import ResponseReturnValue
 from msgspec.structs import replace as replace_struct
 
@@ -33,6 +34,8 @@ from web.security.pairing import Pairing, find_current_client
 
 EVENT_PATH = "/event"
 MAX_POINTS = 1999
+WOOGLES_ADDRESS = "https://woogles.io/scrabblecam/callback"
+"""Page that accepts a GCG in its query (`boardwizard/callback_handler.tsx` in github.com/woogles-io/liwords)."""
 
 
 class Hall(Protocol):
@@ -87,6 +90,7 @@ def create_blueprint(
     routes.get("/live/state")(pages.newest)
     for suffix in ("csv", "tsh", "zip"):
         routes.get(f"/round-<int:number>.{suffix}", endpoint=suffix)(getattr(pages, f"send_{suffix}"))
+    routes.get("/games/<int:game>/woogles")(pages.open_in_woogles)
     routes.post("/round-<int:number>/pairings")(pages.set_pairings)
     routes.post("/round-<int:number>/result")(pages.add_result)
     routes.post("/round-<int:number>/send")(pages.send_pairings)
@@ -194,12 +198,21 @@ class EventPages:
         for line in self._find_round(number):
             found = line.game or next(iter(line.games[::-1]), None)
             if found and found.ended:
-                game = read_ledger(event.body for event in self.hall.games.read_events(found.game)).game
-                suffix, text = export_game(game)
+                suffix, text = export_game(self._load_game(found.game))
                 words = [f"round-{number}", f"table-{line.pairing.table or 0}", line.pairing.first, line.pairing.second]
                 name = re.sub(r"[^\w.]+", "-", "-".join(words))
                 members.append((f"{name}{suffix}", text.encode()))
         return send_file(generate_zip(members, time.time()), "application/zip", f"round-{number}.zip")
+
+    def open_in_woogles(self, game: int) -> ResponseReturnValue:
+        """Redirect to Woogles, which asks a user who has logged in whether to add the game to the annotated ones."""
+        if not any(line.game and line.game.game == game for lines in self.state.rounds.values() for line in lines):
+            abort(404)
+        suffix, text = export_game(self._load_game(game))
+        return redirect(f"{WOOGLES_ADDRESS}?{urlencode({'gcg': text})}", 303) if suffix == ".gcg" else refuse(text)
+
+    def _load_game(self, game: int) -> Game:
+        return read_ledger(event.body for event in self.hall.games.read_events(game)).game
 
     def set_pairings(self, number: int) -> ResponseReturnValue:
         """Replace the pairings of a round by those in the form, unless they have changed since the page was opened.

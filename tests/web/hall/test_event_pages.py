@@ -7,6 +7,7 @@ import re
 import time
 import zipfile
 from collections.abc import Sequence
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from flask.testing import FlaskClient
@@ -95,6 +96,16 @@ def test_games_of_a_round_are_gcg_files(hall: ShownHall, client: FlaskClient) ->
         members.namelist()[0]
     )
     assert client.get("/event/round-2.zip").status_code == 404 == client.get("/event/round-2.csv").status_code
+
+
+def test_game_is_opened_in_woogles(hall: ShownHall, client: FlaskClient) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben")
+    receive_ended_game(hall)
+    link = re.search(r'href="(/event/games/\d+/woogles)"', client.get("/event").text)
+    assert link is not None
+    address = urlsplit(client.get(link[1]).location)
+    assert address.hostname == "woogles.io" and "8F HORN +14" in parse_qs(address.query)["gcg"][0]
+    assert client.get("/event/games/9/woogles").status_code == 404
 
 
 def test_games_of_a_round_are_sent_before_the_clock_is_set(
