@@ -43,6 +43,12 @@ def test_language_is_chosen_under_more(paired: FlaskClient) -> None:
     assert 'href="/?lang=de" lang="de" hreflang="de">Deutsch</a>' in paired.get("/dialogs/more").text
 
 
+def test_number_of_letters_of_the_first_word_chooses_the_plural_form(table: ShownTable, paired: FlaskClient) -> None:
+    table.show(samples.MIDGAME)
+    html = paired.get("/dialogs/new-game", headers={"Accept-Language": "pl"}).text
+    assert all(text in html for text in ("2 litery", "4 litery", "5 liter<"))
+
+
 def test_words_are_looked_up_unless_only_a_challenge_may(table: ShownTable, paired: FlaskClient) -> None:
     table.show(samples.MIDGAME)
     assert "HORN is in the list" in paired.get("/dialogs/word?word=horn").text
