@@ -1,0 +1,125 @@
+"""Find the smallest mistake that explains why no order of plays fits a final board and the scores of a score sheet.
+
+A mistake is one wrong score, one missing turn, or one tile that was read with another value or not at all. Up to it the
+plays follow the scores as they are, so each search begins in the sets of squares that the scores before it allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain
+
+from engine.board import NEIGHBOURS, SQUARES, Square
+from engine.play_orders import PlayFinder, Squares, follow_scores
+from engine.tiles import TileSet
+
+_MAX_STEPS = 100_000
+"""Limit of plays that the search for one mistake follows. Most games need fewer than 5000."""
+
+
+class Mistake(StrEnum):
+    """The kinds of mistakes on a score sheet or in the reading of a board."""
+
+    SCORE = "score"
+    TURN_MISSING = "turn_missing"
+    TILE = "tile"
+
+
+@dataclass(frozen=True, slots=True)
+class SheetError:
+    """A mistake that explains everything, and the play at which it was made.
+
+    `turn` is the number of the play from 0, `play` the squares that it covers, `covered` all squares that are covered
+    after it. `value` is the right score of the play, or for a tile the value of that on `square`.
+    """
+
+    mistake: Mistake
+    turn: int
+    covered: Squares
+    play: Squares
+    value: int
+    square: Square | None = None
+
+
+Starts = dict[int, list[SheetError]]
+"""Mistakes by the turn from which the scores are right again."""
+
+
+def find_sheet_errors(finder: PlayFinder, tiles: TileSet, points: Sequence[int]) -> list[SheetError]:
+    """Return the single mistakes each of which explains why no order fits.
+
+    Raises `TooManyOrdersError`.
+    """
+    steps = list(follow_scores(finder, points, {0: {0}}, _MAX_STEPS, spare=1))
+    covered = [{0}, *({before | play for before, play in turn} for turn in steps)]
+    changed_tiles = (
+        _follow_mistakes(changed, points, _find_changed_tiles(changed, square, covered, points))
+        for square, changed in _change_tiles(finder, sorted(set(tiles.values.values())))
+    )
+    other_plays = (
+        _follow_mistakes(finder, points, _find_other_plays(finder, covered, mistake))
+        for mistake in (Mistake.SCORE, Mistake.TURN_MISSING)
+    )
+    return [*chain.from_iterable(changed_tiles), *chain.from_iterable(other_plays)]
+
+
+def group_by_place(errors: Iterable[SheetError], full: Squares) -> list[list[SheetError]]:
+    """Group the mistakes that are to be looked for at the same place: at one play. Missing turns are the last.
+
+    `full` are the squares with a tile of the board that was read.
+    """
+    places: dict[tuple[int, Squares], list[SheetError]] = {}
+    for error in sorted(errors, key=lambda error: error.mistake is Mistake.TURN_MISSING):
+        turn = -1 if error.mistake is Mistake.TURN_MISSING else error.turn
+        places.setdefault((turn, error.play & full), []).append(error)
+    return list(places.values())
+
+
+def _follow_mistakes(finder: PlayFinder, points: Sequence[int], starts: Starts) -> Iterator[SheetError]:
+    """Yield the mistakes after which the other scores lead to the final board."""
+    after = {turn: {error.covered for error in errors} for turn, errors in starts.items()}
+    steps = list(follow_scores(finder, points, after, _MAX_STEPS))
+    ends = {finder.full}
+    for turn in range(len(points), -1, -1):
+        yield from [error for error in starts.get(turn, ()) if error.covered in ends]
+        if turn:
+            ends = {before for before, play in steps[turn - 1] if before | play in ends}
+
+
+def _find_other_plays(finder: PlayFinder, covered: Sequence[set[Squares]], mistake: Mistake) -> Starts:
+    """Return each play with another score than the sheet has, or each play that is missing on the sheet."""
+    used_scores = int(mistake is Mistake.SCORE)
+    return {
+        turn + used_scores: [
+            SheetError(mistake, turn, before | play, play, score)
+            for before in squares
+            for play, score in finder.find_plays(before)
+        ]
+        for turn, squares in enumerate(covered)
+    }
+
+
+def _change_tiles(finder: PlayFinder, values: Sequence[int]) -> Iterator[tuple[Square, PlayFinder]]:
+    """Yield the squares on or beside the tiles, each with a finder for every other value of its tile."""
+    for square in SQUARES:
+        if finder.full >> square & 1:
+            yield from [(square, finder.with_value(square, v)) for v in values if v != finder.values[square]]
+        elif any(finder.full >> near & 1 for near in NEIGHBOURS[square]):
+            added = finder.with_tile(square)
+            yield from [(square, added.with_value(square, value)) for value in values]
+
+
+def _find_changed_tiles(
+    finder: PlayFinder, square: Square, covered: Sequence[set[Squares]], points: Sequence[int]
+) -> Starts:
+    """Return each play that scores what the sheet has with the changed tile on a square."""
+    found: Starts = {}
+    value = finder.values[square]
+    for turn, score in enumerate(points):
+        for before in [squares for squares in covered[turn] if not squares >> square & 1]:
+            for play, _ in finder.find_plays(before, score, 1 << square):
+                error = SheetError(Mistake.TILE, turn, before | play, play, value, square)
+                found.setdefault(turn + 1, []).append(error)
+    return found
