@@ -30,7 +30,6 @@ from device.cli.options import (
     prepare_game,
 )
 from device.cli.page import announce_wifi, check_page_address, find_page_addresses, open_page
-from device.hall.publishing.former_table import FormerTableRemoval, read_known_table
 from device.panel.lights import PanelView
 from device.panel.open_panel import open_panel
 from device.panel.panel import Panel, PanelActions
@@ -394,8 +393,6 @@ class Appliance:
         """Open the connection to the hall, if a broker is named in the settings; `stack` closes it."""
         hall = self._settings.hall
         if not hall.host:
-            if former := read_known_table(store):
-                stack.enter_context(FormerTableRemoval(store, former))
             return None
         from device.hall.publishing.publisher import open_hall  # loads cryptography and the messages of the hall
 

@@ -74,6 +74,7 @@ def _format_broker(folder: Path) -> str:
         f"listener {BROKER_PORT}\nallow_anonymous false\n"
         f"certfile {folder}/certificate.pem\nkeyfile {folder}/key.pem\n"
         f"password_file {folder}/passwords\nacl_file {folder}/rights\n"
+        f"user {folder.owner()}\n"  # only if root starts the broker: otherwise it could not read these files
         f"persistence true\npersistence_location {folder}/\nmax_queued_messages 0\nmax_packet_size 1100000\n"
     )
 

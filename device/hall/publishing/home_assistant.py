@@ -60,7 +60,7 @@ def _make_id(table: str) -> str:
 
 def make_discovery_message(table: str) -> Publication:
     """Return the message from which Home Assistant creates the entities of a table."""
-    device = _make_device_id(table)
+    device = f"tilekeeper_{_make_id(table)}"
     components = {
         key: {
             "platform": platform,
@@ -79,23 +79,4 @@ def make_discovery_message(table: str) -> Publication:
         "availability_template": "{{ 'online' if value_json.online else 'offline' }}",
         "components": components,
     }
-    return Publication(_make_topic(table), message, retain=True)
-
-
-def make_removal_messages(table: str, *, has_left: bool) -> list[Publication]:
-    """Return the messages that remove the entities of a table, and all of the table if it has left this name or broker.
-
-    Home Assistant would otherwise show the table for ever, because the broker keeps its messages.
-    """
-    topics = [_make_topic(table)]
-    if has_left:
-        topics += [f"{TOPIC_ROOT}/{table}/{kind}" for kind in ("state", "log", "status")]
-    return [Publication(topic, None, retain=True) for topic in topics]
-
-
-def _make_device_id(table: str) -> str:
-    return f"tilekeeper_{_make_id(table)}"
-
-
-def _make_topic(table: str) -> str:
-    return f"{DISCOVERY_ROOT}/{_make_device_id(table)}/config"
+    return Publication(f"{DISCOVERY_ROOT}/{device}/config", message, retain=True)

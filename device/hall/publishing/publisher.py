@@ -21,12 +21,10 @@ from device.hall.messages import (
 )
 from device.hall.publishing.directed_table import DirectedTable
 from device.hall.publishing.event_queue import EventQueue, LateEntries
-from device.hall.publishing.former_table import read_known_table, remove_former_table, save_known_table
 from device.hall.publishing.home_assistant import make_discovery_message
 from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import HallSettings
-from device.storage.errors import log_store_errors
 from device.storage.store import GameStore
 
 if TYPE_CHECKING:
@@ -185,7 +183,8 @@ class HallPublisher(BrokerTask):
         last_event: TableEvent | None = None
         try:
             connection.publish([make_status_message(settings.table, online=True)])
-            self._update_home_assistant(connection)
+            if settings.home_assistant:
+                connection.publish([make_discovery_message(settings.table)])
             connection.publish(queue.read_log())
             while not self._closing.is_set():
                 if connection.is_acknowledged:
@@ -197,24 +196,6 @@ class HallPublisher(BrokerTask):
             connection.publish([will])
         finally:
             connection.close()
-
-    def _update_home_assistant(self, connection: BrokerConnection) -> None:
-        """Let Home Assistant know the table by its present name and broker, or not at all, and by no former one.
-
-        Raises `BrokerLostError`, `BrokerRefusedError`.
-        """
-        from device.hall.connection import BrokerLostError, BrokerRefusedError
-
-        former, settings = read_known_table(self._store), self._settings
-        if former and former != settings:
-            try:
-                remove_former_table(former, settings)
-            except (BrokerLostError, BrokerRefusedError) as error:
-                _log.warning("Home Assistant may still show the table %s at %s: %s", former.table, former.host, error)
-        with log_store_errors("Home Assistant may show a former name of this table"):
-            save_known_table(self._store, settings if settings.home_assistant else None)
-        if settings.home_assistant:
-            connection.publish([make_discovery_message(settings.table)])
 
     def _publish_news(
         self, connection: BrokerConnection, queue: EventQueue, last_state: _PublishedState | None

@@ -190,7 +190,7 @@ def _make_line(number: int, pairing: Pairing, games: Sequence[Result]) -> Line:
     if not game.ended:
         state, winners = PairingState.PLAYING, ()
     elif game.needs_letters and game.game != pairing.game:
-        state = PairingState.LETTERS
+        state, winners = PairingState.LETTERS, ()
     return Line(number, pairing, state, points, winners, game, tuple(games))
 
 

@@ -167,7 +167,7 @@ class HallReceiver(BrokerTask):
         """The last pairing that was sent to each table since it has connected."""
         self.state = load_state(self.games)
         if games_since:
-            self._save_event(apply_event(self.state, Event(begun=games_since)))
+            self._save_event(replace(self.state, event=Event(begun=games_since)))
         if problem:
             self.state = apply_problem(self.state, problem)
             report(problem)

@@ -39,7 +39,7 @@ def test_folder_that_exists_is_not_changed(folder: Path, capsys: pytest.CaptureF
 @pytest.mark.skipif(not HAS_MOSQUITTO, reason="needs mosquitto: sudo apt install mosquitto")
 def test_broker_with_the_written_files_lets_hall_and_tables_in(folder: Path) -> None:
     port, file = find_free_port(), folder / "broker" / "mosquitto.conf"
-    file.write_text(file.read_text().replace("8883", str(port)) + "user root\n")  # no effect without root
+    file.write_text(file.read_text().replace("8883", str(port)))
 
     def make_settings(name: str, user: str) -> HallSettings:
         return HallSettings(

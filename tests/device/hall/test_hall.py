@@ -25,7 +25,6 @@ from device.hall.asyncapi import format_document
 from device.hall.connection import BrokerConnection
 from device.hall.messages import Publication, TableEvent, TableLog, make_state_message, make_status_message
 from device.hall.publishing.event_queue import NOTE_NAME, EventQueue, LateEntries, Position
-from device.hall.publishing.former_table import FormerTableRemoval, read_known_table
 from device.hall.publishing.publisher import HallPublisher
 from device.session.commands.games import StartGame, Undo
 from device.session.table_session import TableSession
@@ -303,72 +302,14 @@ def test_table_reaches_a_broker_with_its_own_certificate(
     assert reports == []
 
 
-@pytest.mark.parametrize(
-    ("name", "home_assistant", "kept"),
-    [
-        ("7", True, {"homeassistant/device/tilekeeper_7/config", "tilekeeper/v2/7/status"}),
-        ("8", True, {"homeassistant/device/tilekeeper_8/config", "tilekeeper/v2/8/status"}),
-        ("7", False, {"tilekeeper/v2/7/status"}),
-        ("8", False, {"tilekeeper/v2/8/status"}),
-    ],
-)
-def test_home_assistant_keeps_nothing_of_a_former_name(
-    playing: TableSession, broker: Broker, tmp_path: Path, name: str, home_assistant: bool, kept: set[str]
+@pytest.mark.parametrize("is_on", [True, False])
+def test_home_assistant_finds_the_table_if_the_settings_say_so(
+    playing: TableSession, broker: Broker, tmp_path: Path, is_on: bool
 ) -> None:
-    before = replace(broker.settings(), home_assistant=True)
-    after = replace(broker.settings(table=name), home_assistant=home_assistant)
-    with GameStore(tmp_path / "other.db") as store:
-        for settings in (before, after):
-            with HallPublisher(playing, store, settings, print):
-                topic = f"tilekeeper/v2/{settings.table}/state"
-                until(lambda topic=topic: topic in read_kept(broker))  # type: ignore[misc]
-    assert {topic for topic in read_kept(broker) if not topic.endswith(("end", "/state", "/log"))} == kept
-    assert {topic.split("/")[2] for topic in read_kept(broker) if topic.startswith("tilekeeper")} == {name}
-
-
-def test_home_assistant_keeps_nothing_of_a_table_that_has_left_the_hall(
-    playing: TableSession, broker: Broker, tmp_path: Path
-) -> None:
-    with GameStore(tmp_path / "other.db") as store:
-        publish_for_home_assistant(playing, broker, store)
-        former = read_known_table(store)
-        assert former is not None
-        with FormerTableRemoval(store, former):
-            until(lambda: not any(read_kept(broker).values()))
-            until(lambda: read_known_table(store) is None)
-
-
-def test_home_assistant_keeps_nothing_of_a_table_at_its_former_broker(
-    playing: TableSession, make_broker: MakeBroker, tmp_path: Path
-) -> None:
-    broker, other = make_broker(), make_broker()
-    with GameStore(tmp_path / "other.db") as store:
-        publish_for_home_assistant(playing, broker, store)
-        publish_for_home_assistant(playing, other, store)
-    assert not any(read_kept(broker).values()) and read_kept(other)["tilekeeper/v2/7/state"]
-
-
-def test_former_broker_that_is_gone_is_tried_again_at_the_next_start(
-    playing: TableSession, make_broker: MakeBroker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("device.hall.broker_task.RECONNECT_DELAYS_S", (0.01,))
-    broker = make_broker()
-    with GameStore(tmp_path / "other.db") as store:
-        publish_for_home_assistant(playing, broker, store)
-        broker.stop()
-        former = read_known_table(store)
-        assert former is not None
-        removal = FormerTableRemoval(store, former)
-        until(removal._closing.is_set)
-        removal.close()
-        assert read_known_table(store) == former
-
-
-def publish_for_home_assistant(table: TableSession, broker: Broker, store: GameStore) -> None:
-    """Let a table publish its state to a broker, with `home_assistant`."""
-    settings = replace(broker.settings(), home_assistant=True)
-    with HallPublisher(table, store, settings, print):
+    settings = replace(broker.settings(), home_assistant=is_on)
+    with GameStore(tmp_path / "other.db") as store, HallPublisher(playing, store, settings, print):
         until(lambda: f"tilekeeper/v2/{settings.table}/state" in read_kept(broker))
+        assert ("homeassistant/device/tilekeeper_7/config" in read_kept(broker)) == is_on
 
 
 def read_kept(broker: Broker) -> dict[str, str]:

@@ -11,7 +11,7 @@ import pytest
 from jinja2 import Environment
 
 from device.hall.messages import make_state_message, make_status_message
-from device.hall.publishing.home_assistant import make_discovery_message, make_removal_messages
+from device.hall.publishing.home_assistant import make_discovery_message
 from device.session.messages import Notice, Trouble
 from device.session.snapshot import TableSnapshot
 from tests.support import samples
@@ -56,15 +56,6 @@ def test_ids_of_two_tables_differ() -> None:
     ids = {make_discovery_message(table).topic for table in tables}
     assert len(ids) == len(tables)
     assert all(re.fullmatch("homeassistant/device/[A-Za-z0-9_-]+/config", one) for one in ids)
-
-
-def test_removal_of_a_table_leaves_no_message() -> None:
-    removal = make_removal_messages("Table 7", has_left=False)
-    assert [(one.topic, one.payload, one.retain) for one in removal] == [
-        (make_discovery_message("Table 7").topic, b"", True)
-    ]
-    renamed = {one.topic.split("/")[-1] for one in make_removal_messages("Table 7", has_left=True)}
-    assert renamed == {"config", "state", "log", "status"}
 
 
 def test_ids_have_no_spaces() -> None:
