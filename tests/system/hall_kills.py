@@ -228,11 +228,10 @@ class KilledHall:
 def read_games(path: Path) -> list[tuple[ReceivedGame, list[StoredEvent]]]:
     """Return the games in the file of a hall that runs, with their events."""
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-        games = db.execute("SELECT id, place, number, started, store FROM game ORDER BY id").fetchall()
-        sql = "SELECT number, time, body FROM event WHERE game = ? ORDER BY number"
+        sql = "SELECT id, place, number, started, store, events FROM game ORDER BY id"
         return [
-            (ReceivedGame(*game), [StoredEvent(n, at, json.loads(body)) for n, at, body in db.execute(sql, game[:1])])
-            for game in games
+            (ReceivedGame(*game), [StoredEvent(n, at, body) for n, (at, body) in enumerate(json.loads(events))])
+            for *game, events in db.execute(sql)
         ]
 
 

@@ -1,7 +1,8 @@
 """Storage of the games that the hall has received, in an SQLite file: each event once, in the order of the table's log.
 
 A table sends an event again after an outage, and its whole log after each connection. A table whose backup was restored
-sends different events with the same numbers; the events that arrive last replace the earlier ones.
+sends different events with the same numbers; the events that arrive last replace the earlier ones. Each row has a
+checksum, and `total` the numbers of rows, so that damage is detected.
 """
 
 from __future__ import annotations
@@ -9,27 +10,19 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from device.catalogue import get_text
 from device.hall.receiving.event import Result
-from device.hall.receiving.hall_schema import (
-    HALL_SCHEMA,
-    EventRow,
-    GameRow,
-    find_damages,
-    seal_game,
-    write_total,
-)
-from device.storage.checksums import compute_checksum
+from device.storage.checksums import add_checksum, is_intact
 from device.storage.database import Database
 from device.storage.errors import StoreDamagedError, to_store_error
+from device.storage.schema import Schema
 from device.storage.stored_game import StoredEvent
 from engine.errors import TilekeeperError
 
@@ -38,33 +31,63 @@ _log = logging.getLogger(__name__)
 MAX_TABLE_GAMES = 2000
 """Largest number of games that are kept of one table: enough for five games a week over almost eight years."""
 MAX_TABLE_BYTES = 50_000_000
-"""Largest size of the events of one table, in bytes. A game has 5 kB; a long one with many corrections, 50 kB."""
+"""Size of the games of one table, in bytes, at which no further game is kept. A game has 5 kB; a long one with many
+corrections, 50 kB."""
 MAX_GAME_BYTES = 1_000_000
 """Largest size of the events of one game, in bytes. It equals the largest size of a message, because a `TableLog`
 contains all events of a game."""
-_EVENT_OVERHEAD_BYTES = 40
-"""Size that is counted for each event in addition to its text, in bytes, because each row of the file needs space."""
+CHECKED_TABLES = {"game": "id, place, number, started, store, events", "note": "name, text"}
+"""The columns of each table whose rows have a checksum; the first one is the key."""
+RESULT_NOTE = "result-"
+"""Beginning of the name of the note with the result of a game. Its game may have been lost by damage."""
+HALL_SCHEMA = Schema(
+    0x546B4800,  # "TkH"
+    5,
+    """
+CREATE TABLE game (
+    id        INTEGER PRIMARY KEY,
+    place     TEXT NOT NULL,    -- name of the table
+    number    INTEGER NOT NULL, -- the game's number in the table's store
+    started   REAL NOT NULL,    -- time of event 0
+    store     TEXT NOT NULL,    -- id of the table's store
+    events    TEXT NOT NULL,    -- list of times and bodies
+    checksum  TEXT NOT NULL
+) STRICT;
+CREATE INDEX game_of_place ON game (place, store, number);
+CREATE INDEX game_of_start ON game (started);
+CREATE TABLE note (name TEXT PRIMARY KEY, text TEXT NOT NULL, checksum TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE total (
+    games    INTEGER PRIMARY KEY,   -- the only row
+    notes    INTEGER NOT NULL,
+    checksum TEXT NOT NULL
+) STRICT;
+""",
+    ("game", "note", "total"),
+    ((0x546B4801, 1), (0x546B4802, 2), (0x546B4800, 3), (0x546B4800, 4)),
+)
+_COUNT_ROWS = "SELECT (SELECT count(*) FROM game), (SELECT count(*) FROM note)"
+_SELECT_GAMES = "SELECT id, place, number, started, store"
+_FIND_GAME = f"{_SELECT_GAMES}, events FROM game WHERE place = ? AND store = ? AND number = ? ORDER BY id DESC LIMIT 1"
+_FIND_START = f"""
+{_SELECT_GAMES}, events FROM game WHERE started = ?1 AND (place = ?2 OR store = ?3) ORDER BY place <> ?2
+"""
+_FIND_NEXT_ID = f"""
+SELECT 1 + max(coalesce((SELECT max(id) FROM game), 0), coalesce(
+    (SELECT max(CAST(substr(name, {len(RESULT_NOTE) + 1}) AS INTEGER)) FROM note WHERE name GLOB '{RESULT_NOTE}*'), 0))
+"""
+_SUM_TABLE = "SELECT count(*), coalesce(sum(length(events)), 0) FROM game WHERE place = ?"
 
-_FIND_GAME = "SELECT id FROM game WHERE place = ? AND store = ? AND number = ? ORDER BY id DESC LIMIT 1"
-_FIND_START = """
-SELECT game.id FROM game JOIN event ON event.game = game.id AND event.number = 0
-    WHERE place = ? AND started = ? AND body = ?
-"""
-_FIND_OTHER_PLACE = """
-SELECT game.id, place FROM game JOIN event ON event.game = game.id AND event.number = 0
-    WHERE store = ? AND started = ? AND body = ?
-"""
-_ADD_GAME = """
-INSERT INTO game (id, place, store, number, started)
-    SELECT 1 + max(coalesce((SELECT max(id) FROM game), 0), coalesce((SELECT max(game) FROM result), 0)), ?, ?, ?, ?
-    RETURNING id
-"""  # a result may be left of a lost game
 
-_EVENT_BYTES = f"coalesce(sum(length(CAST(event.body AS BLOB)) + {_EVENT_OVERHEAD_BYTES}), 0)"
-_SUM_GAMES = f"""
-SELECT game.id, {_EVENT_BYTES} FROM game JOIN event ON event.game = game.id WHERE place = ? GROUP BY game.id
-"""
-_SUM_EVENTS = f"SELECT {_EVENT_BYTES} FROM event WHERE game = ?"
+def find_damages(db: sqlite3.Connection) -> Iterator[str]:
+    """Yield a description of each damage in a file. Raises `sqlite3.Error`."""
+    ((found,),) = db.execute("PRAGMA integrity_check(1)")
+    if found != "ok":
+        yield found
+    totals = db.execute("SELECT * FROM total").fetchall() or [add_checksum(0, 0)]
+    if totals != [add_checksum(*db.execute(_COUNT_ROWS).fetchone())]:
+        yield "rows are missing"
+    for table in CHECKED_TABLES:
+        yield from (f"{table} {row[0]}" for row in db.execute(f"SELECT * FROM {table}") if not is_intact(row))
 
 
 class MissingEventsError(TilekeeperError):
@@ -101,8 +124,6 @@ class ReceivedGames:
 
         If `is_owner` is False, the file is not locked.
         """
-        self._sizes: dict[str, dict[int, int]] = {}
-        """The sizes in bytes of the stored games, by table and by id of the game."""
         self._database = Database(path, is_owner=is_owner, schema=HALL_SCHEMA)
         try:
             self._check(self._database.connection)
@@ -142,154 +163,115 @@ class ReceivedGames:
         Raises `MissingEventsError`, `OtherTableError`, `TableFullError`.
         """
         with self._transaction() as db:
-            is_moved = not events[0].number and self._move_game(db, table, store, events[0], is_online)
-            sizes = self._read_sizes(db, table)
-            game = self._find_game(db, table, store, number, events[0])
-            if game is None:
+            found, stored = self._find_game(db, table, store, number, events[0])
+            if found and found.table != table and is_online(found.table):
+                raise OtherTableError(f"the game of another table, {found.table}")
+            first = next((one.number for one in events if not _has_event(stored, one)), None)
+            if first is not None and (first > len(stored) or (found is None and first)):
                 raise MissingEventsError
-            is_changed = self._write_new_events(db, game, events)
-            seal_game(db, game)  # also after a change of its number
-            if not is_changed and not is_moved:
+            if first is not None:  # it replaces all stored events after it
+                stored = [*stored[:first], *(one for one in events if one.number >= first)]
+            game = ReceivedGame(found.id if found else _find_next_id(db), table, number, stored[0].time, store)
+            if game == found and first is None:
                 return None
-            ((size,),) = db.execute(_SUM_EVENTS, (game,))
-            _check_size(table, sizes, game, size)
-            (started,) = db.execute("SELECT started FROM game WHERE id = ?", (game,)).fetchone()
-        sizes[game] = size
-        return ReceivedGame(game, table, number, started, store)
+            text = _encode_events(stored)
+            if first is not None:
+                _check_room(db, table, len(text), is_new_game=found is None)
+            db.execute("REPLACE INTO game VALUES (?, ?, ?, ?, ?, ?, ?)", add_checksum(*astuple(game), text))
+        is_moved = found is not None and found.table != table
+        return game if first is not None or is_moved else None
+
+    def _find_game(
+        self, db: sqlite3.Connection, table: str, store: str, number: int, first: StoredEvent
+    ) -> tuple[ReceivedGame | None, list[StoredEvent]]:
+        """Return the game to which the event `first` belongs (None if there is none), and its events.
+
+        A table that has another name, or another store after damage, sends its last game again with the old start.
+        """
+        if first.number:
+            rows = db.execute(_FIND_GAME, (table, store, number)).fetchall()
+        else:
+            rows = db.execute(_FIND_START, (first.time, table, store)).fetchall()
+        games = ((ReceivedGame(*row[:-1]), _decode_events(row[-1])) for row in rows)
+        return next((one for one in games if first.number or _has_event(one[1], first)), (None, []))
 
     def list_games(self) -> list[ReceivedGame]:
         """Return all games, in the order of their start."""
-        rows = self._fetch("SELECT id, place, number, started, store FROM game ORDER BY started, id")
-        return [ReceivedGame(*row) for row in rows]
+        sql = f"{_SELECT_GAMES} FROM game ORDER BY started, id"
+        return [ReceivedGame(*row) for row in self._database.fetch_rows(sql)]
 
     def find_game(self, table: str, number: int, store: str = "") -> ReceivedGame | None:
         """Return the game of a table by its number in the table's store `store`, or None if there is no such game.
 
         An empty `store` stands for any store of the table. If several games match, return the one received last.
         """
-        sql = """SELECT id, place, number, started, store FROM game
+        sql = f"""{_SELECT_GAMES} FROM game
             WHERE place = ?1 AND number = ?2 AND ?3 IN ('', store) ORDER BY id DESC LIMIT 1"""
-        rows = self._fetch(sql, table, number, store)
+        rows = self._database.fetch_rows(sql, table, number, store)
         return ReceivedGame(*rows[0]) if rows else None
 
     def read_events(self, game: int) -> list[StoredEvent]:
         """Return the events of a game, in order."""
-        rows = self._fetch("SELECT number, time, body FROM event WHERE game = ? ORDER BY number", game)
-        return [StoredEvent(number, time, json.loads(body)) for number, time, body in rows]
+        rows = self._database.fetch_rows("SELECT events FROM game WHERE id = ?", game)
+        return _decode_events(rows[0][0]) if rows else []
 
     def save_result(self, game: int, result: Result | None) -> None:
         """Save the result of a game, or delete it if `result` is None."""
-        with self._transaction() as db:
-            db.execute("DELETE FROM result WHERE game = ?", (game,))
-            if result:
-                body = msgspec.json.encode(result).decode()
-                db.execute("INSERT INTO result VALUES (?, ?, ?)", (game, body, compute_checksum(game, body)))
-
-    def add_game(self, row: GameRow, events: Sequence[EventRow]) -> None:
-        """Add a game from another file of a hall, and keep its id."""
-        with self._transaction() as db:
-            db.execute("INSERT INTO game (id, place, store, number, started) VALUES (?, ?, ?, ?, ?)", row)
-            db.executemany(
-                "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)", [(row[0], *one) for one in events]
-            )
-            seal_game(db, row[0])
+        if result:
+            self.save_note(f"{RESULT_NOTE}{game}", msgspec.json.encode(result).decode())
+        else:
+            with self._transaction() as db:
+                db.execute("DELETE FROM note WHERE name = ?", (f"{RESULT_NOTE}{game}",))
 
     def list_results(self) -> list[Result]:
         """Return all results."""
-        return [msgspec.json.decode(body, type=Result) for (body,) in self._fetch("SELECT body FROM result")]
+        rows = self._database.fetch_rows(f"SELECT text FROM note WHERE name GLOB '{RESULT_NOTE}*'")
+        return [msgspec.json.decode(text, type=Result) for (text,) in rows]
 
     def save_note(self, name: str, text: str) -> None:
-        """Save a note of the hall (such as its pairings) under a name, in place of an earlier note with this name."""
-        with self._transaction() as db:
-            row = (name, text, compute_checksum(name, text))
-            db.execute("INSERT OR REPLACE INTO note (name, text, checksum) VALUES (?, ?, ?)", row)
+        """Save a note of the hall (such as its event) under a name, in place of an earlier note with this name."""
+        self.add_row("note", add_checksum(name, text))
 
     def read_note(self, name: str) -> str | None:
         """Return the text with this name, or None."""
-        rows = self._fetch("SELECT text FROM note WHERE name = ?", name)
+        rows = self._database.fetch_rows("SELECT text FROM note WHERE name = ?", name)
         return rows[0][0] if rows else None
 
-    def _read_sizes(self, db: sqlite3.Connection, table: str) -> dict[int, int]:
-        """Return the sizes of the games of a table, by id; only the first call computes them from the file."""
-        if table not in self._sizes:
-            self._sizes[table] = dict(db.execute(_SUM_GAMES, (table,)))
-        return self._sizes[table]
-
-    def _move_game(
-        self, db: sqlite3.Connection, table: str, store: str, first: StoredEvent, is_online: Callable[[str], bool]
-    ) -> bool:
-        """Let the game that begins with `first` belong to `table`; return True if it was a game of another name.
-
-        A table with a new name sends its last game again. Raises `OtherTableError`.
-        """
-        start = first.time, _encode(first)
-        if db.execute(_FIND_START, (table, *start)).fetchone():
-            return False
-        row = db.execute(_FIND_OTHER_PLACE, (store, *start)).fetchone()
-        if row is None:
-            return False
-        game, place = row
-        if is_online(place):
-            raise OtherTableError(f"the game of another table, {place}")
-        db.execute("UPDATE game SET place = ? WHERE id = ?", (table, game))
-        self._sizes.clear()
-        return True
-
-    def _find_game(self, db: sqlite3.Connection, table: str, store: str, number: int, first: StoredEvent) -> int | None:
-        """Return the id of the game to which the event `first` belongs; for a new event with the number 0, add a game.
-
-        Return None if earlier events of the game are missing.
-        """
-        if first.number:
-            row = db.execute(_FIND_GAME, (table, store, number)).fetchone()
-            return int(row[0]) if row else None
-        row = db.execute(_FIND_START, (table, first.time, _encode(first))).fetchone()
-        if row:  # the game has another number after the rescue of a damaged store
-            db.execute("UPDATE game SET store = ?, number = ? WHERE id = ?", (store, number, row[0]))
-            return int(row[0])
-        return int(db.execute(_ADD_GAME, (table, store, number, first.time)).fetchone()[0])
-
-    def _write_new_events(self, db: sqlite3.Connection, game: int, events: Sequence[StoredEvent]) -> bool:
-        """Write the events that are new or different. Return False if there are none. Raises `MissingEventsError`."""
-        stored = dict(db.execute("SELECT number, body FROM event WHERE game = ?", (game,)).fetchall())
-        is_new = [stored.get(event.number) != _encode(event) for event in events]
-        if not any(is_new):
-            return False
-        new_events = events[is_new.index(True) :]  # the first new event replaces all stored events after it
-        first = new_events[0].number
-        if first > len(stored):
-            raise MissingEventsError
-        db.execute("DELETE FROM event WHERE game = ? AND number >= ?", (game, first))
-        db.executemany(
-            "INSERT INTO event (game, number, time, body) VALUES (?, ?, ?, ?)",
-            [(game, event.number, event.time, _encode(event)) for event in new_events],
-        )
-        return True
-
-    def _fetch(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        return self._database.fetch_rows(sql, *values)
+    def add_row(self, table: str, row: Sequence[object]) -> None:
+        """Add a row with its checksum to one of the `CHECKED_TABLES`, or replace the one with the same key."""
+        with self._transaction() as db:
+            db.execute(f"REPLACE INTO {table} VALUES ({', '.join('?' * len(row))})", tuple(row))
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
+        """Return a context manager for a change, which also counts the rows again."""
         with self._database.transaction() as db:
             before = db.total_changes
             yield db
             if db.total_changes > before:
-                write_total(db)
+                db.execute("DELETE FROM total")
+                db.execute("INSERT INTO total VALUES (?, ?, ?)", add_checksum(*db.execute(_COUNT_ROWS).fetchone()))
 
 
-def _check_size(table: str, sizes: Mapping[int, int], game: int, size: int) -> None:
-    """Raise `TableFullError` if a game has grown to `size` bytes and a limit of the hall is exceeded.
+def _has_event(events: Sequence[StoredEvent], event: StoredEvent) -> bool:
+    return event.number < len(events) and events[event.number].body == event.body
 
-    `sizes` are the sizes of the table's games by id, before the change.
-    """
-    if size <= sizes.get(game, 0):
-        return
-    other_sizes = [other_size for other, other_size in sizes.items() if other != game]
-    table_bytes = size + sum(other_sizes)
-    if size > MAX_GAME_BYTES or len(other_sizes) >= MAX_TABLE_GAMES or table_bytes > MAX_TABLE_BYTES:
+
+def _find_next_id(db: sqlite3.Connection) -> int:
+    return int(db.execute(_FIND_NEXT_ID).fetchone()[0])
+
+
+def _check_room(db: sqlite3.Connection, table: str, size: int, *, is_new_game: bool) -> None:
+    """Raise `TableFullError` if a game of `size` bytes exceeds a limit of the hall."""
+    count, total = db.execute(_SUM_TABLE, (table,)).fetchone() if is_new_game else (0, 0)
+    if size > MAX_GAME_BYTES or count >= MAX_TABLE_GAMES or total >= MAX_TABLE_BYTES:
         raise TableFullError(get_text("hall-table-full", table, MAX_TABLE_GAMES, MAX_TABLE_BYTES // 1_000_000))
 
 
-def _encode(event: StoredEvent) -> str:
-    return json.dumps(event.body, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+def _encode_events(events: Sequence[StoredEvent]) -> str:
+    pairs = [(event.time, event.body) for event in events]
+    return json.dumps(pairs, ensure_ascii=False, separators=(",", ":"))
+
+
+def _decode_events(text: str) -> list[StoredEvent]:
+    return [StoredEvent(number, time, body) for number, (time, body) in enumerate(json.loads(text))]

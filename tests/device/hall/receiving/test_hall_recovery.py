@@ -13,8 +13,7 @@ from msgspec.structs import replace
 from device.hall.messages import make_log_message
 from device.hall.receiving.event import Result
 from device.hall.receiving.hall_recovery import open_received_games
-from device.hall.receiving.hall_schema import HALL_SCHEMA
-from device.hall.receiving.received_games import ReceivedGames
+from device.hall.receiving.received_games import HALL_SCHEMA, ReceivedGames
 from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings
 from device.storage.archive import make_ledger
@@ -55,13 +54,12 @@ def damage(path: Path, sql: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "games_left", "results_left"),
     [
-        ("UPDATE event SET body = replace(body, 'Anna', 'Enna') WHERE game = 1", [2], 2),
-        ("DELETE FROM event WHERE game = 1 AND number = 1", [2], 2),
+        ("UPDATE game SET events = replace(events, 'Anna', 'Enna') WHERE id = 1", [2], 2),
         ("UPDATE game SET number = 7 WHERE id = 1", [2], 2),
         ("DELETE FROM game WHERE id = 1", [2], 2),
-        ("DELETE FROM result WHERE game = 1", [1, 2], 1),
-        ("UPDATE result SET body = replace(body, '20', '80') WHERE game = 1", [1, 2], 1),
-        ("UPDATE note SET text = '90.0'", [1, 2], 2),
+        ("DELETE FROM note WHERE name = 'result-1'", [1, 2], 1),
+        ("UPDATE note SET text = replace(text, '20', '80') WHERE name = 'result-1'", [1, 2], 1),
+        ("UPDATE note SET text = '90.0' WHERE name = 'delay'", [1, 2], 2),
         ("DELETE FROM total", [1, 2], 2),
     ],
 )
@@ -83,9 +81,9 @@ def test_damaged_row_is_left_out_and_all_others_are_copied(
 
 
 def test_rescue_that_a_power_cut_interrupted_begins_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    damage(path, "DELETE FROM event WHERE game = 1 AND number = 1")
+    damage(path, "UPDATE game SET number = 7 WHERE id = 1")
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(ReceivedGames, "save_note", Mock(side_effect=KeyboardInterrupt))
+        patch.setattr(ReceivedGames, "add_row", Mock(side_effect=KeyboardInterrupt))
         open_received_games(path)
     games, problem = open_received_games(path)
     with closing(games):
@@ -108,7 +106,7 @@ def test_result_of_a_damaged_game_counts_once_after_the_table_sent_it_again(path
     with HallReceiver(path, HallSettings("127.0.0.1", 1), report=lambda _: None) as hall:
         hall.receive(log.topic, log.payload, True)
         assert [result.table for result in hall.state.results].count("B") == 1
-    damage(path, "DELETE FROM event WHERE game = 3 AND number = 2")
+    damage(path, "UPDATE game SET number = 7 WHERE id = 3")
     with HallReceiver(path, HallSettings("127.0.0.1", 1), report=lambda _: None) as hall:
         assert [key_of(problem) for problem in hall.state.problems] == ["hall-rescued"]
         assert [result.table for result in hall.state.results].count("B") == 1, "the result itself is intact"
