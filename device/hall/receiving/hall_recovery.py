@@ -56,10 +56,10 @@ def _copy_damaged(path: Path, target: Path) -> tuple[int, int]:
 
 
 def _read_from_both_ends(db: sqlite3.Connection, table: str, columns: str) -> list[tuple[Any, ...]]:
-    """Return the rows of a table in the order of their keys, the first of their columns.
+    """Return the rows of a table, each once by its key, the first of its columns.
 
     A query stops at a damaged page, so the rows are read in ascending and in descending order.
     """
     sql = f"SELECT {columns}, checksum FROM {table} ORDER BY 1"
     rows = {row[0]: row for order in ("", " DESC") for row in read_rows(db, sql + order)}
-    return [rows[key] for key in sorted(rows)]
+    return list(rows.values())

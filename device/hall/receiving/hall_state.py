@@ -6,12 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 
 from device.catalogue import get_text
-from device.hall.director import DirectorCommand
 from device.hall.messages import OfferPairing, TableState
 from device.hall.receiving.event import (
     NO_EVENT,
@@ -215,25 +213,6 @@ def _read_phase(state: TableState) -> Phase:
     return _PHASES.get(state.phase, Phase.TURN)
 
 
-class OrderStatus(StrEnum):
-    """Status of a director's order: sent to the table, accepted by the table, or refused by it."""
-
-    SENT = "sent"
-    ACCEPTED = "accepted"
-    REFUSED = "refused"
-
-
-@dataclass(frozen=True, slots=True)
-class SentOrder:
-    """An order of the director to a table, with its number, its status and the reason for a refusal."""
-
-    table: str
-    command: DirectorCommand
-    number: int
-    status: OrderStatus = OrderStatus.SENT
-    reason: str = ""
-
-
 @dataclass(frozen=True, slots=True)
 class HallState:
     """State of the hall: all tables by name, in the order of their names, and the results of games, by their end.
@@ -242,7 +221,7 @@ class HallState:
     - `names_revision`: revision of the hall at the last change of a table's name.
     - `results_revision`: revision of the hall at the last change of results or event.
     - `problems`: texts about refused messages, the newest last.
-    - `orders`: the director's last order to each table.
+    - `refusals`: why a table has refused the director's last order, by the name of the table.
     - `forgotten`: names of tables that are not shown until they connect again.
     - `is_connected`: True while the hall is connected to the broker.
     """
@@ -255,7 +234,7 @@ class HallState:
     event: Event = NO_EVENT
     undo: tuple[Event, ...] = ()
     problems: tuple[str, ...] = ()
-    orders: Mapping[str, SentOrder] = field(default_factory=lambda: MappingProxyType({}))
+    refusals: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     forgotten: frozenset[str] = frozenset()
     is_connected: bool = False
 
@@ -317,7 +296,6 @@ class HallState:
         table = self.tables.get(self.find_name(line.pairing.table))
         if table is None or (line.state is not PairingState.OPEN and line.state is not PairingState.PLAYING):
             return ""
-        order = self.orders.get(table.name)
         is_other = table.is_playing and make_players_key(one.name for one in table.players) != line.pairing.key
         offer = self.find_offer(table.name) if line.round == self.event.sent else None
         if table.is_online is False:
@@ -330,8 +308,7 @@ class HallState:
             return ""
         if table.state and table.state.offer == offer:
             return "ready"
-        is_refused = order and order.command == offer and order.status is OrderStatus.REFUSED
-        return "refused" if is_refused else "unsent"
+        return "refused" if table.name in self.refusals else "unsent"
 
     def find_table(self, name: str) -> HallTable:
         """Return the table with this name, or a new one. Raises `TooManyTablesError`."""

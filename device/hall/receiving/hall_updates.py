@@ -18,8 +18,6 @@ from device.hall.receiving.event import MAX_UNDO, Event, Result, assign_games, m
 from device.hall.receiving.hall_state import (
     HallState,
     HallTable,
-    OrderStatus,
-    SentOrder,
     is_state_of,
     replay_game,
     sort_key,
@@ -51,50 +49,38 @@ def apply_forgotten_table(hall: HallState, name: str) -> HallState:
     if table is None or not table.can_be_forgotten:
         return hall
     tables = MappingProxyType({key: one for key, one in hall.tables.items() if key != name})
-    revision = hall.revision + 1
-    return replace(hall, revision=revision, tables=tables, names_revision=revision, forgotten=hall.forgotten | {name})
+    return _advance(hall, "names", tables=tables, forgotten=hall.forgotten | {name})
 
 
 def apply_connection(hall: HallState, *, is_connected: bool) -> HallState:
     """Return the hall after the connection to the broker was made or lost."""
-    return replace(hall, revision=hall.revision + 1, is_connected=is_connected)
+    return _advance(hall, is_connected=is_connected)
 
 
 def apply_problem(hall: HallState, text: str) -> HallState:
     """Return the hall with one more text about a refused message."""
-    return replace(hall, revision=hall.revision + 1, problems=(*hall.problems[1 - MAX_PROBLEMS :], text))
-
-
-def apply_orders(hall: HallState, orders: Iterable[SentOrder]) -> HallState:
-    """Return the hall with further orders of the director; the last one to each table is kept."""
-    sent = MappingProxyType({**hall.orders, **{order.table: order for order in orders}})
-    return replace(hall, revision=hall.revision + 1, results_revision=hall.revision + 1, orders=sent)
+    return _advance(hall, problems=(*hall.problems[1 - MAX_PROBLEMS :], text))
 
 
 def apply_answer(hall: HallState, answer: OrderAnswer) -> HallState:
-    """Return the hall after a table has answered an order; only the first answer to an order counts."""
-    status = OrderStatus.ACCEPTED if answer.accepted else OrderStatus.REFUSED
+    """Return the hall after a table has answered the last order to it."""
     text = answer.reason[:MAX_REASON_CHARS]
     reason = Message(text, answer.key, text) if answer.key in ORDER_REASONS else text
-
-    order = hall.orders.get(answer.table)
-    if order is None or (order.number, order.status) != (answer.number, OrderStatus.SENT):
-        return hall
-    return apply_orders(hall, [replace(order, status=status, reason=reason)])
+    others = {name: one for name, one in hall.refusals.items() if name != answer.table}
+    refusals = MappingProxyType(others if answer.accepted else {**others, answer.table: reason})
+    return hall if refusals == hall.refusals else _advance(hall, "results", refusals=refusals)
 
 
 def apply_results(hall: HallState, results: Iterable[Result]) -> HallState:
     """Return the hall with `results` as its results, sorted by time."""
-    ordered, revision = tuple(sorted(results, key=lambda result: result.ended)), hall.revision + 1
-    return replace(hall, revision=revision, results=ordered, results_revision=revision)
+    return _advance(hall, "results", results=tuple(sorted(results, key=lambda result: result.ended)))
 
 
 def apply_event(hall: HallState, event: Event) -> HallState:
     """Return the hall after a change of its event by the director, which can be undone."""
     is_content = (event.rounds, event.begun) != (hall.event.rounds, hall.event.begun)
     undo = (*hall.undo, hall.event)[-MAX_UNDO:] if is_content else hall.undo
-    revision = hall.revision + 1
-    return apply_assignment(replace(hall, revision=revision, results_revision=revision, event=event, undo=undo))
+    return apply_assignment(_advance(hall, "results", event=event, undo=undo))
 
 
 def apply_undo(hall: HallState) -> HallState:
@@ -110,8 +96,7 @@ def apply_assignment(hall: HallState) -> HallState:
     if not hall.event.rounds:
         return hall
     event = assign_games(hall.event, hall.all_results, hall.find_name)
-    revision = hall.revision + 1
-    return hall if event == hall.event else replace(hall, revision=revision, results_revision=revision, event=event)
+    return hall if event == hall.event else _advance(hall, "results", event=event)
 
 
 def replace_game_result(hall: HallState, game: int, result: Result | None) -> HallState:
@@ -169,9 +154,16 @@ def _is_newest(table: HallTable, received: ReceivedGame) -> bool:
 
 
 def _replace_table(hall: HallState, table: HallTable) -> HallState:
-    revision = hall.revision + 1
-    tables = {**hall.tables, table.name: replace(table, revision=revision)}
+    tables = {**hall.tables, table.name: replace(table, revision=hall.revision + 1)}
     if table.name in hall.tables:
-        return replace(hall, revision=revision, tables=MappingProxyType(tables))
-    ordered = dict(sorted(tables.items(), key=lambda item: sort_key(item[0])))
-    return replace(hall, revision=revision, tables=MappingProxyType(ordered), names_revision=revision)
+        return _advance(hall, tables=MappingProxyType(tables))
+    return _advance(
+        hall, "names", tables=MappingProxyType(dict(sorted(tables.items(), key=lambda item: sort_key(item[0]))))
+    )
+
+
+def _advance(hall: HallState, part: str = "", **changes: object) -> HallState:
+    """Return the hall with changed fields and the next revision, also that of its `names` or `results`."""
+    revision = hall.revision + 1
+    changes |= {f"{part}_revision": revision} if part else {}
+    return replace(hall, revision=revision, **changes)  # type: ignore[arg-type]

@@ -40,7 +40,7 @@ from device.hall.messages import (
 )
 from device.hall.receiving.event import NO_EVENT, Event
 from device.hall.receiving.hall_recovery import open_received_games
-from device.hall.receiving.hall_state import HallState, SentOrder, TooManyTablesError, is_state_of
+from device.hall.receiving.hall_state import HallState, TooManyTablesError, is_state_of
 from device.hall.receiving.hall_updates import (
     MAX_PROBLEMS,
     apply_answer,
@@ -49,7 +49,6 @@ from device.hall.receiving.hall_updates import (
     apply_event,
     apply_forgotten_table,
     apply_game,
-    apply_orders,
     apply_problem,
     apply_results,
     apply_status,
@@ -163,6 +162,8 @@ class HallReceiver(BrokerTask):
         self._unapplied: dict[tuple[str, str, int], ReceivedGame] = {}
         """Games with stored events that are not in `state` yet, because the file could not be written: by table, store
         and number."""
+        self._sent: dict[str, int] = {}
+        """The number of the last order to each table, until the table has answered it."""
         self._offers: dict[str, OfferPairing] = {}
         """The last pairing that was sent to each table since it has connected."""
         self.state = load_state(self.games)
@@ -265,7 +266,7 @@ class HallReceiver(BrokerTask):
         self.games.save_note(_ORDER_NOTE, str(number))
         order = DirectorOrder(table=name, store=table.state.store, number=number, command=command)
         self._orders.append(make_order_message(self._key, order))
-        self.state = apply_orders(self.state, [SentOrder(name, command, number)])
+        self._sent[name] = number
         self._wake_thread()
         return True
 
@@ -292,6 +293,9 @@ class HallReceiver(BrokerTask):
                 age_s = min(max(0.0, time.time() - message.time), MAX_STATE_AGE_S) if is_retained else 0.0
                 return self._follow_game(apply_table_state(self.state, message, time.monotonic() - age_s), message)
             case OrderAnswer():
+                if self._sent.get(message.table) != message.number:
+                    return self.state
+                del self._sent[message.table]  # a table also answers a copy of the order
                 if not message.accepted:  # it is sent again with the next report of the table
                     self._offers.pop(message.table, None)
                 return apply_answer(self.state, message)

@@ -14,8 +14,7 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace as replace_struct
 
 from device.hall.messages import OfferPairing, OrderAnswer
-from device.hall.receiving.hall_state import SentOrder
-from device.hall.receiving.hall_updates import apply_answer, apply_game, apply_orders, apply_status, apply_table_state
+from device.hall.receiving.hall_updates import apply_answer, apply_game, apply_status, apply_table_state
 from device.hall.receiving.pairings import import_pairings
 from device.hall.receiving.receiver import HallReceiver, load_state
 from device.settings import HallSettings
@@ -233,7 +232,6 @@ def test_row_of_a_pairing_says_what_its_table_does(hall: ShownHall, director: Fl
     hall.edit_event(lambda event: replace_struct(event, sent=1))
     hall.state = apply_table_state(hall.state, replace_struct(state_of("Table 10", 0, "lobby"), game=0), 0.0)
     assert read_row() == "does not have the pairing yet"
-    hall.state = apply_orders(hall.state, [SentOrder("Table 10", offer, 1)])
     answer = OrderAnswer(table="Table 10", number=1, accepted=False, reason="x", key="order-no-hall")
     hall.state = apply_answer(hall.state, answer)
     assert read_row().startswith("refused No hall may direct this table")
