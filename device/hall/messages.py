@@ -6,17 +6,26 @@ Nothing here depends on the network. No message says whether a word is valid. `d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from device.session.snapshot import TableSnapshot
 from device.storage.store import StoredEvent
+from engine.rules import MAX_PLAYERS
 
 SCHEMA_VERSION = 2
 MAX_REASON_CHARS = 200
 """Largest length of the reason in a table's answer, in characters."""
 TOPIC_ROOT = f"tilekeeper/v{SCHEMA_VERSION}"
+MAX_GAME_EVENTS = 3000
+"""Largest number of events of a game, several times that of the longest known games."""
+
+StoreId = Annotated[str, Meta(max_length=64)]
+GameNumber = Annotated[int, Meta(gt=0, lt=2**53)]
+Time = Annotated[float, Meta(ge=0, lt=1e11)]
+Seconds = Annotated[float, Meta(gt=-1e11, lt=1e11)]
 
 
 class HallMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,17 +53,17 @@ class TableEvent(HallMessage, frozen=True, kw_only=True):
     `engine.ledger_data.write_entry`; an undo is an entry, too.
     """
 
-    store: str
-    game: int
-    number: int
-    time: float
+    store: StoreId
+    game: GameNumber
+    number: Annotated[int, Meta(ge=0, lt=MAX_GAME_EVENTS)]
+    time: Time
     event: Mapping[str, Any]
 
 
 class LoggedEvent(msgspec.Struct, frozen=True):
     """An event of a game's log with its time, as in `TableEvent`."""
 
-    time: float
+    time: Time
     event: Mapping[str, Any]
 
 
@@ -64,9 +73,9 @@ class TableLog(HallMessage, frozen=True, kw_only=True):
     It is for receivers that are new or have missed events of the game.
     """
 
-    store: str
-    game: int
-    events: tuple[LoggedEvent, ...]
+    store: StoreId
+    game: GameNumber
+    events: Annotated[tuple[LoggedEvent, ...], Meta(min_length=1, max_length=MAX_GAME_EVENTS)]
 
 
 class PlayerTotal(msgspec.Struct, frozen=True):
@@ -82,8 +91,8 @@ class TableClock(msgspec.Struct, frozen=True):
     `limit` is the time of each player in seconds.
     """
 
-    limit: float
-    used: tuple[float, ...]
+    limit: Seconds
+    used: tuple[Seconds, ...]
     running: int | None
     paused: bool
 
@@ -109,10 +118,10 @@ class TableState(HallMessage, frozen=True, kw_only=True):
     `TableEvent`. `offer` is the pairing that the director has sent last, or null.
     """
 
-    game: int
-    events: int
+    game: Annotated[int, Meta(ge=0, lt=2**53)]
+    events: Annotated[int, Meta(ge=0, le=MAX_GAME_EVENTS)]
     phase: str
-    players: tuple[PlayerTotal, ...]
+    players: Annotated[tuple[PlayerTotal, ...], Meta(max_length=MAX_PLAYERS)]
     turn_of: int | None
     in_bag: int | None
     winners: tuple[int, ...]
@@ -121,7 +130,7 @@ class TableState(HallMessage, frozen=True, kw_only=True):
     time: float
     calls_director: bool = False
     name: str = ""
-    store: str = ""
+    store: StoreId = ""
     offer: OfferPairing | None = None
 
 
