@@ -13,7 +13,7 @@ from device.session.commands.games import StartGame
 from engine.events import GameStarted
 from tests.support.api_table import STARTED, Program, WebTable, open_web_table
 from tests.support.text_table import HORN
-from tests.support.waiting import PATIENCE_S
+from tests.support.waiting import PATIENCE_S, until
 from tests.web.conftest import token
 from web.security.pairing import Pairing
 
@@ -31,10 +31,11 @@ def assign(client: FlaskClient, player: str) -> int:
 
 
 def end_turn(table: WebTable, client: FlaskClient) -> str:
-    """End the turn with the phone, and return the key of the open question; empty if there is none."""
+    """End the turn with the phone, and return the key of the open question; empty if a turn was recorded."""
+    recorded = len(table.session.state.turns)
     data = {"csrf": token(client), "seen": table.seen}
     assert client.post("/actions/end-turn", data=data).status_code == 204
-    table.session.ping().result(PATIENCE_S)
+    until(lambda: table.session.state.question or len(table.session.state.turns) > recorded)
     question = table.session.state.question
     return question.key if question else ""
 
