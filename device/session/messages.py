@@ -189,8 +189,7 @@ def convert_engine_errors() -> Iterator[None]:
 
 def make_finding_notice(finding: Finding) -> Notice:
     """Return the notice about a finding of the validation."""
-    trouble = Trouble.NONE if finding.reason is Reason.PASS_UNANSWERED else Trouble.BOARD  # most passes are right
-    return Notice(get_text(f"noted-{finding.reason}", *finding.values), trouble)
+    return Notice(get_text(f"noted-{finding.reason}", *finding.values), Trouble.BOARD)
 
 
 def find_picture_advice(problems: Iterable[str]) -> str:

@@ -57,7 +57,7 @@ def make_question_history(ledger: Ledger, evidence: TableEvidence, asked_words: 
     `asked_words` are the unlisted words about which the players were asked in earlier games.
     """
     doubts = [entry.doubt for entry in ledger.in_effect if entry.doubt is not None]
-    missed, last = find_missed_press(ledger), ledger.game.last_turn
+    last = ledger.game.last_turn
     passes = [e.number for e in find_open_entries(ledger) if e.doubt is not None and e.doubt.code in PASS_KEYS]
     return QuestionHistory(
         words=asked_words | find_asked_words(ledger),
@@ -65,8 +65,7 @@ def make_question_history(ledger: Ledger, evidence: TableEvidence, asked_words: 
             _find_answered_squares(ledger), *(doubt.squares for doubt in doubts if doubt.code in OLD_TILE_KEYS)
         ),
         doubtful_squares=frozenset(evidence.doubtful),
-        has_missed_press=missed is not None,
-        missed_seat=missed.seat if missed is not None else None,
+        has_missed_press=find_missed_press(ledger) is not None,
         unanswered_pass=last.ref.entry if last is not None and last.ref.entry in passes else None,
         open_squares=find_open_squares(ledger),
     )

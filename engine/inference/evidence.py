@@ -92,15 +92,13 @@ class Evidence:
 
     `false_readings` has earlier readings of tiles on empty squares: print, a stain, or a tile of the next play.
     `has_marked_blanks` is True if players may write the letter of a named blank on the tile; that letter is then also a
-    correct reading of the blank. `early_squares` are the squares of new tiles that may already have been on the board
-    at the last reading (`ReadingHistory.find_early_squares`).
+    correct reading of the blank.
     """
 
     reading: BoardReading
     old_board: Board
     false_readings: Mapping[Square, SquareReading] = field(default_factory=dict)
     has_marked_blanks: bool = True
-    early_squares: frozenset[Square] = frozenset()
 
     @cached_property
     def empty_log_likelihoods(self) -> tuple[float, ...]:

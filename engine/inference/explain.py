@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from itertools import chain, product
+from itertools import chain, islice, product
 from math import exp
 
 from engine.board import Square, run_ends, square_name
@@ -41,7 +41,7 @@ from engine.messages import format_list, make_message
 from engine.reading import EMPTY, HIDDEN, BoardReading
 from engine.scoring import Status, check_placement, describe_status
 
-MIN_CERTAINTY = 0.95
+MIN_CERTAINTY = 0.96
 """Minimum certainty (0..1); if it is lower, the players are asked. At 0.9, worn print and glare gave wrong letters."""
 _MIN_ALARM_PROBABILITY = 0.8
 """Minimum probability of a surplus or missing tile for asking the players."""
@@ -73,7 +73,7 @@ class Explanation:
     - `covered_squares`: hidden squares at the ends of a play, so the word may be longer.
 
     `is_uncleared` is True while the tiles of a withdrawn play (rule 8) are still on the board, before the next turn.
-    `is_order_shown` is True if there are several plays, and the board was seen at rest between them.
+    `is_order_shown` is True if there are several plays, and a reading shows the board between them.
     """
 
     events: tuple[Event, ...]
@@ -187,7 +187,6 @@ def infer_play(
         game.board,
         history.find_false_readings(game),
         has_marked_blanks=not game.rules.retake_blanks,
-        early_squares=history.find_early_squares(game, reading),
     )
     next_ref = find_next_ref(game)
     for rest in rests:
@@ -212,15 +211,16 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
 
 
 def _explain_hypotheses(past: Past, ranked: Sequence[Hypothesis], evidence: Evidence) -> tuple[Explanation, ...]:
-    """Return the explanations of the likeliest hypotheses, and of the likeliest one that changes no recorded turn.
+    """Return the explanations of the likeliest hypotheses, and of the likeliest ones that change no recorded turn.
 
-    `ranked` has all hypotheses, the likeliest first.
+    `ranked` has all hypotheses, the likeliest first. One that explains all tiles is added, too.
     """
     # Divide by the posterior of the best hypothesis, which could be too small for a float.
     weights = [exp(hypothesis.log_posterior - ranked[0].log_posterior) for hypothesis in ranked]
     total = sum(weights)
-    recorded = next((number for number, one in enumerate(ranked) if not changes_record(one.events)), 0)
-    numbers = dict.fromkeys((*range(min(len(ranked), _MAX_EXPLANATIONS)), recorded))
+    recorded = [number for number, one in enumerate(ranked) if not changes_record(one.events)]
+    explained = (number for number in recorded if not ranked[number].find_unexplained_squares())
+    numbers = dict.fromkeys((*range(min(len(ranked), _MAX_EXPLANATIONS)), *recorded[:1], *islice(explained, 1)))
     return tuple(_build_explanation(past, ranked[number], evidence, weights[number] / total) for number in numbers)
 
 
@@ -261,7 +261,7 @@ def _build_explanation(past: Past, hypothesis: Hypothesis, evidence: Evidence, p
 
 
 def _is_order_shown(past: Past, hypothesis: Hypothesis) -> bool:
-    """Return True if readings at rest show the board between the plays of a hypothesis."""
+    """Return True if readings show the board between the plays of a hypothesis."""
     count = len(filter_plays(hypothesis.events))
     boards = (turn.board for turn in hypothesis.game.turns[-count:-1])
     return count > 1 and all(map(past.has_shown, boards))

@@ -45,8 +45,6 @@ MIN_REST_S = 3.0
 tiles of a play one by one change the board more often."""
 MIN_REST_UNKNOWN_WORDS_S = 10.0
 """The same time for a play of which it is not known that its words are listed: the player may still be thinking."""
-MIN_EARLIER_TILE_PROBABILITY = 0.005
-"""Minimum tile probability of a square in the last reading for a tile to have been there already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,31 +112,6 @@ class ReadingHistory:
         """Return the history without the presses from which these entries, which were undone, were recorded."""
         kept = tuple(one for one in self.observations if not (one.is_press and one.next_ref.entry in entries))
         return self if len(kept) == len(self.observations) else replace(self, observations=kept)
-
-    def find_early_squares(self, game: Game, reading: BoardReading) -> frozenset[Square]:
-        """Return the squares of new tiles in `reading` that may already have been on the board at the last reading.
-
-        If a turn was recorded from the last reading, return an empty set.
-        """
-        if self.last is None or self.last.is_recorded(game):
-            return frozenset()
-        missable = self.find_missable_squares()
-        return frozenset(
-            square
-            for square, read in enumerate(reading.squares)
-            if game.board[square] is None
-            and read.is_tile
-            and (square in missable or self.last.reading.squares[square].symbol == read.symbol)
-        )
-
-    def find_missable_squares(self) -> frozenset[Square]:
-        """Return the squares on which the last reading may have missed a tile: hidden, or perhaps with a tile."""
-        occupancy = self.last.reading.occupancy if self.last is not None else ()
-        return frozenset(
-            square
-            for square, (empty, hidden, tile) in enumerate(occupancy)
-            if hidden > MIN_CLEAR_PROBABILITY or MIN_EARLIER_TILE_PROBABILITY <= tile < empty
-        )
 
     def find_false_readings(self, game: Game) -> Mapping[Square, SquareReading]:
         """Return the last readings of tiles that are not recorded: print, a stain, or tiles of the next play.
@@ -247,9 +220,9 @@ class Past:
         return total
 
     def has_shown(self, board: Board) -> bool:
-        """Return True if an observation at rest since the last turn shows exactly this board."""
+        """Return True if an observation since the last turn shows exactly this board."""
         return any(
-            not one.is_press and all(map(is_consistent, one.reading.symbols, board.squares))
+            all(map(is_consistent, one.reading.symbols, board.squares))
             for one in self.observations
             if not one.is_recorded(self.game)
         )
@@ -287,15 +260,14 @@ class Past:
                 return
 
     def _shows_stop(self, number: int, story: Game) -> bool:
-        """Return True if a part of a new play looked like a complete play for a long time."""
+        """Return True if a part of a new play looked like a complete play at a press, or for a long time."""
         rest_s = self.observations[number].rest_s
-        if rest_s is None or rest_s < MIN_REST_S:
+        if rest_s is not None and rest_s < MIN_REST_S:
             return False
         for turn, tiles in self._find_placed(number, story):
             if tiles and len(tiles) < len(turn.placements):
-                return self._is_play(
-                    story, turn, Play.from_tiles(tiles), needs_listed=rest_s < MIN_REST_UNKNOWN_WORDS_S
-                )
+                needs_listed = rest_s is not None and rest_s < MIN_REST_UNKNOWN_WORDS_S
+                return self._is_play(story, turn, Play.from_tiles(tiles), needs_listed=needs_listed)
         return False
 
     def _is_play(self, story: Game, turn: Turn, part: Play, *, needs_listed: bool) -> bool:

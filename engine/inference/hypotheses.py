@@ -21,9 +21,6 @@ from engine.inference.evidence import MIN_CLEAR_PROBABILITY, Evidence, face_of, 
 from engine.inference.history import Past, find_settled_board
 from engine.inference.log_priors import (
     CONTINUED_PLAY_LOG_PRIOR,
-    EARLY_TILES_LAST_LOG_PRIOR,
-    LATE_TILE_LOG_PRIOR,
-    MISSED_TURN_LOG_PRIOR,
     NUDGED_TILE_LOG_PRIOR,
     PARTLY_CLEARED_LOG_PRIOR,
     REPEATED_PLAY_LOG_PRIOR,
@@ -122,7 +119,7 @@ def generate_hypotheses(game: Game, evidence: Evidence, past: Past, seat: int | 
     if len(unexplained) <= _MAX_UNEXPLAINED_TILES:
         revisions = [*list_revisions(game, evidence.reading, past.observations, past.told)]
         bases += [start.push(*events, log_prior=-log(len(revisions))) for events in revisions]
-        bases += (*_move_last_play(start), *_split_at_rest(start))
+        bases += (*_move_last_play(start), *_split_at_observation(start))
         exceptions = (*_add_overlooked_tile(start), *_nudge_tile(start))
         bases += nlargest(_BEAM_WIDTH, exceptions, key=attrgetter("log_posterior"))
     found = _add_plays(bases, allow_overlooked=False)
@@ -147,9 +144,6 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
         best = _select_best(candidates)
         if number == 0:  # the turns as they are recorded are always compared
             best += _select_best([candidate for candidate in candidates if candidate.base is bases[0]])
-        early = bases[0].evidence.early_squares
-        if number == 0 and early:  # longer plays would displace plays of early tiles
-            best += _select_best([candidate for candidate in candidates if early.issuperset(candidate.play.squares)])
         if number == 0:
             best += _select_best(_find_first_of_two(bases[0], candidates))
         front = _remove_duplicates([candidate.push() for candidate in best])
@@ -227,7 +221,7 @@ def _find_candidate_plays(base: Hypothesis, allow_overlooked: bool) -> Iterator[
         for lettering in find_letterings(evidence, squares, stock):
             play = Play.from_tiles(dict(zip(squares, lettering.tiles, strict=True)))
             log_prior = turn_log_prior + lettering.log_prior
-            log_prior += _repeated_play_log_prior(base, play) + _early_tile_correction(base, play)
+            log_prior += _repeated_play_log_prior(base, play)
             log_prior += CONTINUED_PLAY_LOG_PRIOR * _continues_play(base, play)
             yield _PlayCandidate(base, play, log_prior, gain=log_prior + _log_likelihood_gain(base, play))
 
@@ -253,29 +247,6 @@ def _continues_play(base: Hypothesis, play: Play) -> bool:
             return False
     board = play.apply_to(base.board)
     return any({*squares, *play.squares} <= {*board.tile_run(play.squares[0], across)} for across in (True, False))
-
-
-def _early_tile_correction(base: Hypothesis, play: Play) -> float:
-    """Return what early tiles add (nats) to `TWO_PLAYS_LOG_PRIOR` for a further play; 0 for the first play.
-
-    Early tiles (`early_squares` of the evidence) may already have been on the board at the last reading. So a player
-    may have ended a turn at that time, although no turn was recorded. A second play is likelier if only the first play
-    has early tiles, and a further play is less likely if no play before it has any.
-    """
-    early = base.evidence.early_squares
-    plays_before = [event.play for event in filter_plays(base.events)]
-    if not early or not plays_before:
-        return 0.0
-
-    def has_early_tiles(one: Play) -> bool:
-        return not early.isdisjoint(one.squares)
-
-    if has_early_tiles(play):
-        return 0.0 if any(map(has_early_tiles, plays_before)) else EARLY_TILES_LAST_LOG_PRIOR
-    if len(plays_before) == 1 and has_early_tiles(plays_before[0]):
-        late_count = sum(square not in early for square in plays_before[0].squares)
-        return MISSED_TURN_LOG_PRIOR - TWO_PLAYS_LOG_PRIOR + late_count * LATE_TILE_LOG_PRIOR
-    return 0.0
 
 
 def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
@@ -410,11 +381,11 @@ def _move_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
             yield base.push(TurnCorrected(last.ref, PlayMade(None, candidate.play)), log_prior=log_prior)
 
 
-def _split_at_rest(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses with a play of those new tiles that were on the board at rest: its player forgot the button."""
+def _split_at_observation(base: Hypothesis) -> Iterator[Hypothesis]:
+    """Yield hypotheses with a play of the new tiles that an earlier reading shows, from which nothing was recorded."""
     game, squares = base.game, base.evidence.reading.squares
     for observation in base.past.observations:
-        if observation.is_press or observation.is_recorded(game):
+        if observation.is_recorded(game):
             continue
         shown = enumerate(observation.reading.squares)
         symbols = {s: read.symbol for s, read in shown if read.is_tile and game.board[s] is None}

@@ -16,13 +16,6 @@ PARTLY_CLEARED_LOG_PRIOR = log(0.4)
 each of these tiles."""
 TWO_PLAYS_LOG_PRIOR = log(0.005)
 """Log-prior of each play after the first, because a player forgot to end the turn."""
-MISSED_TURN_LOG_PRIOR = log(0.02)
-"""Log-prior of a second play, in place of `TWO_PLAYS_LOG_PRIOR`, if the first play has tiles that were already on the
-board at the last reading (early tiles): a player may have ended a turn then, although no turn was recorded."""
-LATE_TILE_LOG_PRIOR = log(0.1)
-"""Log-prior added to `MISSED_TURN_LOG_PRIOR` for each tile of the first play that is no early tile."""
-EARLY_TILES_LAST_LOG_PRIOR = log(0.01)
-"""Log-prior added to `TWO_PLAYS_LOG_PRIOR` for a later play that has early tiles, while no play before it has any."""
 REPEATED_PLAY_LOG_PRIOR = log(0.05)
 """Log-prior of a play that resembles the play that was just withdrawn. It is added for each square of that play that is
 read as before, or once if the new play has the same tiles on other squares."""
@@ -37,7 +30,7 @@ EARLY_TILE_LOG_PRIOR = log(1 / 60)
 REMOVED_TILE_LOG_PRIOR = log(0.02)
 """Log-prior of a tile where players have removed the same one from the record, because it was never there."""
 STOPPED_PLAY_LOG_PRIOR = log(0.01)
-"""Log-prior of a player who leaves a part of the play on the board for a long time, as if it were the whole play."""
+"""Log-prior of a player who presses after a part of the play, or leaves it for a long time, as if it were all."""
 UNLISTED_LOG_PRIOR = log(0.01)
 """Log-prior of an unlisted word that a listed one replaces later, where players may look words up at any time."""
 WRONG_SEAT_LOG_PRIOR = log(0.02)

@@ -42,8 +42,6 @@ class Reason(StrEnum):
     TILES_REMOVED = "tiles-removed"
     OLD_TILE_DIFFERS = "old-tile-differs"
     # Reasons in the new play.
-    PRESS_MISSED = "press-missed"
-    PASS_UNANSWERED = "pass-unanswered"
     RACK_TOO_SMALL = "rack-too-small"
     BLANK_UNNAMED = "blank-unnamed"
     BLANK_OR_LETTER = "blank-or-letter"
@@ -59,6 +57,7 @@ class Reason(StrEnum):
     FIRST_WORD_SHORT = "first-word-short"
     TOO_MANY_TILES = "too-many-tiles"
     MORE_THAN_SET = "more-than-set"
+    PRESS_MISSED = "press-missed"
     OUT_OF_TURN = "out-of-turn"
     STILL_WITHDRAWN = "still-withdrawn"
     TOO_MANY_EXCHANGED = "too-many-exchanged"
@@ -107,7 +106,6 @@ class QuestionHistory:
     - `squares`: squares of old tiles in earlier questions.
     - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` in all readings so far.
     - `has_missed_press`: True if the last press of the button recorded nothing, because its question was not answered.
-      `missed_seat` is the player whose button or phone it was; None for a shared one, and after a restart.
     - `unanswered_pass`: number of the last entry if a press recorded it as a pass, and its question is not answered;
       None for another last turn.
     - `open_squares`: squares of questions that are open: nothing more is asked about them.
@@ -117,7 +115,6 @@ class QuestionHistory:
     squares: frozenset[Square] = frozenset()
     doubtful_squares: frozenset[Square] = frozenset()
     has_missed_press: bool = False
-    missed_seat: int | None = None
     unanswered_pass: int | None = None
     open_squares: frozenset[Square] = frozenset()
 

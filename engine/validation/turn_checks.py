@@ -18,13 +18,15 @@ from engine.events import (
     filter_plays,
 )
 from engine.game import Game
-from engine.inference.alignment import align_reading
 from engine.ledger import Source
 from engine.plays import Play
 from engine.scoring import Status
 from engine.state import TurnKind
-from engine.validation.alternative_plays import MAX_ALTERNATIVES, SwapEvent, find_unlisted_words, list_other_orders
+from engine.validation.alternative_plays import SwapEvent, find_unlisted_words, list_other_orders
 from engine.validation.findings import LOOK_AGAIN, PRESSED_BY_MISTAKE, Finding, Option, Proposal, Reason
+
+MAX_SPLITS = 3
+"""Maximum number of ways to divide a play between two players that are offered in one question."""
 
 
 def check_order(proposal: Proposal) -> Iterator[Finding]:
@@ -46,9 +48,9 @@ def check_order(proposal: Proposal) -> Iterator[Finding]:
 def check_seat(proposal: Proposal) -> Iterator[Finding]:
     """Ask whose turn it was, if another player's button or phone ended the last turn.
 
-    If no button or phone of a player ended the turn, ask nothing. A turn that was entered by hand counts until the
-    question is answered. A single proposed play may also be two plays: the first player forgot the button, and the
-    second player lengthened the word. A tile on the board that was swapped in the turn may also have been misread.
+    If no button or phone of a player ended the turn, ask nothing. A turn without a play was probably ended by mistake.
+    A single play may also be two plays: the first player forgot the button, and the second player lengthened the word.
+    A tile on the board that was swapped in the turn may also have been misread.
     """
     game, seat = proposal.game, proposal.seat
     turns = [event for event in proposal.events if isinstance(event, PlayerTurn)]
@@ -60,36 +62,31 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     if not all(isinstance(event, SquareCorrected | SwapEvent) for event in others):
         return  # the question about these events comes first
     values = (game.players[seat], game.players[player])
-    orders = (proposal.events, *list_other_orders(game, proposal.events))
-    options = [Option(events) for order in orders for events in (order, move_to_seat(game, order, seat))]
+    moved = move_to_seat(game, proposal.events, seat)
     if proposal.source is Source.HAND:
-        yield Finding(Reason.OUT_OF_TURN, values, tuple(options))
+        yield Finding(Reason.OUT_OF_TURN, values, (Option(proposal.events), Option(moved)))
         return
-    if played := _replace_unanswered_pass(proposal):
-        options.insert(0, Option(played))
     unswapped = tuple(event for event in proposal.events if not isinstance(event, SwapEvent))
-    if unswapped != proposal.events:  # the tile may have been misread
-        options += [Option(unswapped), Option(move_to_seat(game, unswapped, seat))]
-    splits = islice(dict.fromkeys((*_split_early_tiles(proposal), *_split_play(proposal))), MAX_ALTERNATIVES)
-    options += [Option(move_to_seat(game, plays, seat)) for plays in splits]
+    orders = (proposal.events, unswapped, *islice(list_other_orders(game, proposal.events), 1))
+    answers = [events for order in orders for events in (order, move_to_seat(game, order, seat))]
+    answers += [move_to_seat(game, plays, seat) for plays in islice(_split_play(proposal), MAX_SPLITS)]
+    options = [Option(events) for events in dict.fromkeys((*_replace_unanswered_pass(proposal), *answers))]
     if not filter_plays(turns):
-        options.append(PRESSED_BY_MISTAKE)
+        options = [PRESSED_BY_MISTAKE, Option(proposal.events)]
     # A hand may hide the tiles of the player to move, who forgot the button.
-    yield Finding(Reason.OUT_OF_TURN, values, (LOOK_AGAIN, *options), needs_picture=True)
+    yield Finding(Reason.OUT_OF_TURN, values, (*options, LOOK_AGAIN), needs_picture=True)
 
 
-def _replace_unanswered_pass(proposal: Proposal) -> tuple[Event, ...]:
-    """Return the proposed play in place of the last turn: a pass of the same seat that the players have not confirmed.
+def _replace_unanswered_pass(proposal: Proposal) -> Iterator[tuple[Event, ...]]:
+    """Yield the proposed play in place of the last turn, if this is a pass of the same seat that nobody has confirmed.
 
-    The player pressed the button before placing the tiles, and again after it. Return no events for any other turn.
+    The player pressed the button before placing the tiles, and again after it.
     """
-    event, game = proposal.single_play, proposal.game
-    last = game.last_turn
+    event, last = proposal.single_play, proposal.game.last_turn
     if event is None or last is None or last.kind is not TurnKind.PASS or last.player != proposal.seat:
-        return ()
-    if last.ref.entry != proposal.question_history.unanswered_pass:
-        return ()
-    return (TurnCorrected(last.ref, PlayMade(None, event.play)),)
+        return
+    if last.ref.entry == proposal.question_history.unanswered_pass:
+        yield (TurnCorrected(last.ref, PlayMade(None, event.play)),)
 
 
 def move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event, ...]:
@@ -164,56 +161,6 @@ def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
     values = (after.players[game.find_player(event)], after.players[after.to_move])
     options = (Option(proposal.events), Option((*proposal.events, Passed(after.to_move))))
     yield Finding(Reason.PRESS_MISSED, values, options)
-
-
-def check_early_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask who played the tiles that another player's button or phone has ended, but that were not recorded then.
-
-    The player to move has added tiles in the same line since that press, and has pressed. Until the answer, the player
-    of the other button has played the early tiles, because the players before that player passed without a press.
-    """
-    event, game, history = proposal.single_play, proposal.game, proposal.question_history
-    early_seat, seat = history.missed_seat, proposal.seat
-    if event is None or seat is None or seat != event.player or early_seat is None or early_seat == seat:
-        return
-    for first, second in _split_early_tiles(proposal):
-        before = move_to_seat(game, (first,), early_seat)
-        after = move_to_seat(game.push(*before), (second,), seat)
-        values = (game.players[early_seat], game.players[seat])
-        yield Finding(Reason.OUT_OF_TURN, values, (Option((*before, *after)), Option(proposal.events)))
-
-
-def _split_early_tiles(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
-    """Yield the proposed play as two plays: its tiles that were on the board at a press without a record, and the rest.
-
-    Nothing is yielded if there was no such press, or if the rules do not allow these plays.
-    """
-    event, game = proposal.single_play, proposal.game
-    if event is None or proposal.reading is None or len(proposal.events) > 1:
-        return
-    if not proposal.question_history.has_missed_press:
-        return
-    early = proposal.reading_history.find_early_squares(game, align_reading(game, proposal.reading) or proposal.reading)
-    first = replace(event, play=Play(tuple(placed for placed in event.play.tiles if placed[0] in early)))
-    rest = Play(tuple(placed for placed in event.play.tiles if placed[0] not in early))
-    if not first.play.tiles or not rest.tiles or game.check_play(first.play):
-        return
-    between = game.push(first)
-    if not between.check_play(rest):
-        yield first, PlayMade(between.to_move, rest)
-
-
-def check_unanswered_pass(proposal: Proposal) -> Iterator[Finding]:
-    """Report a play after a pass that the players have not confirmed: the button may have been pressed twice.
-
-    If it was pressed twice, the play belongs to the player who has passed. Nothing is reported if the button or phone
-    of a player ended the turn, because `check_seat` asks about this case.
-    """
-    event, game, last = proposal.single_play, proposal.game, proposal.game.last_turn
-    if event is None or last is None or proposal.seat is not None:
-        return
-    if last.kind is TurnKind.PASS and last.ref.entry == proposal.question_history.unanswered_pass:
-        yield Finding(Reason.PASS_UNANSWERED, (game.players[last.player], game.players[game.find_player(event)]))
 
 
 def check_withdrawn_play(proposal: Proposal) -> Iterator[Finding]:

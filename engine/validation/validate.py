@@ -29,8 +29,6 @@ _CAMERA_CHECKS: tuple[Check, ...] = (
     # Checks of the new play.
     turn_checks.check_seat,
     turn_checks.check_missed_press,
-    turn_checks.check_early_tiles,
-    turn_checks.check_unanswered_pass,
     play_checks.check_rack,
     play_checks.check_marked_blank,
     play_checks.check_words,

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 
@@ -57,6 +58,10 @@ class TextTable:
 
     def lay(self, *words: tuple[str, int, int, bool]) -> None:
         self.board = BoardReading.from_rows(rows(*words))
+
+    def lay_unclear(self, *words: tuple[str, int, int, bool]) -> None:
+        """Set a board of which it is not clear which side is up: nothing is recorded before the answer."""
+        self.board = replace(BoardReading.from_rows(rows(*words)), orientation_confidence=0.5)
 
     @contextmanager
     def hold_reading(self) -> Iterator[None]:

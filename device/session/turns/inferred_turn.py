@@ -100,6 +100,11 @@ def _list_answers(
     """Yield the ways in which players get the board of an explanation, each with its weight and its text."""
     events = _get_events(game, explanation)
     weight = explanation.probability
+    if seat is not None and (filter_plays(events) or changes_record(events)):
+        moved = move_to_seat(game, events, seat)
+        yield weight, _describe_events(game, moved), moved
+    elif seat not in (None, game.to_move) and not explanation.leftover_squares:
+        yield 2.0 * weight, get_text("answer-mistake"), ()
     yield weight, _describe_answer(game, explanation), events
     others: list[tuple[float, tuple[Event, ...]]] = []
     if _revises(events) and not any(isinstance(event, PlayerTurn) for event in events):
@@ -109,8 +114,6 @@ def _list_answers(
         others += ((0.5, other) for other in list_other_orders(game, explanation.events))
     if exchanged := pass_after_exchange(game, explanation.events):
         others.append((0.5, exchanged))
-    if seat is not None:
-        others.append((1.0, move_to_seat(game, events, seat)))
     for share, other in others:
         yield weight * share, _describe_events(game, other), other
 
@@ -171,14 +174,13 @@ def _list_likely_explanations(inference: Inference) -> list[Explanation]:
     likely = [one for one in inference.explanations if one.probability >= MIN_OFFERED_PROBABILITY] or [best]
     is_explained = _revises(best.events) or any(one.is_order_shown for one in likely)
     if is_explained and not best.leftover_squares:
-        likely = [one for one in likely if not one.leftover_squares]
+        likely, others = ([one for one in some if not one.leftover_squares] for some in (likely, others))
     if len(likely) == 1 and others:
         differences = {*best.game.board.differences(others[0].game.board)}
         if differences and differences <= {*inference.doubtful_squares}:
             likely.append(others[0])
     if all(changes_record(explanation.events) for explanation in likely):
-        recorded = [other for other in others if not changes_record(other.events)]
-        likely += sorted(recorded, key=lambda other: bool(other.leftover_squares))[:1]
+        likely += [other for other in others if not changes_record(other.events)][:1]
     return likely
 
 

@@ -14,7 +14,7 @@ from device.session.turns.inferred_turn import decide_by_inference
 from engine.descriptions import describe_events
 from engine.events import Event
 from engine.game import Game
-from engine.inference.explain import Inference, infer_play
+from engine.inference.explain import Inference, changes_record, infer_play
 from engine.ledger import Ledger, Source
 from engine.reading import BoardReading
 from engine.validation import Finding, Reason, validate_turn
@@ -115,6 +115,8 @@ def _is_more_urgent(finding: Finding, own: TurnQuestion) -> bool:
         return True
     if finding.reason is Reason.PASS_UNSURE and sum(map(bool, own.answers)) > 1:
         return False  # it asks about the same change of the board
+    if finding.reason is Reason.OUT_OF_TURN and any(map(changes_record, own.answers)):
+        return False  # its answers name the players
     if not finding.options[0].events:
         return own.is_answer_recorded
     return own.question.is_about_pass or finding.reason in RECORD_REASONS

@@ -55,10 +55,10 @@ def test_play_beside_tiles_that_must_be_taken_back_is_recorded_when_they_are_gon
     assert totals(play(playing, table, HORN, FARM, fate)) == [14, 18]
 
 
-def test_challenge_of_a_play_is_refused_while_it_is_asked_who_made_it(playing: TableSession, table: TextTable) -> None:
+def test_challenge_of_a_play_is_refused_before_it_is_recorded(playing: TableSession, table: TextTable) -> None:
     play(playing, table, HORN)
-    table.lay(HORN, ("FARMZ", 5, 7, False))
-    asked = playing.submit(EndTurn(), seat=0).result(PATIENCE_S).question
+    table.lay_unclear(HORN, ("FARMZ", 5, 7, False))
+    asked = playing.submit(EndTurn()).result(PATIENCE_S).question
     with pytest.raises(CommandRefusedError) as refusal:
         playing.submit(ChallengePlay()).result(PATIENCE_S)
     assert refusal.value.key == "answer-first" and asked is not None and playing.state.question == asked

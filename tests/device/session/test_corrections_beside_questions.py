@@ -179,8 +179,8 @@ def test_correction_of_no_tiles_keeps_a_question_before_which_nothing_is_recorde
     playing: TableSession, table: TextTable, command: TableCommand
 ) -> None:
     play(playing, table, HORN)
-    table.lay(HORN, FARM)
-    asked = playing.submit(EndTurn(), seat=0).result(PATIENCE_S).question
+    table.lay_unclear(HORN, FARM)
+    asked = playing.submit(EndTurn()).result(PATIENCE_S).question
     state = playing.submit(command).result(PATIENCE_S)
     assert asked is not None and state.question is not None and state.question.key == asked.key
     assert (state.players[1].name in state.question.answers[1]) and len(state.turns) == 1
@@ -199,16 +199,16 @@ def test_late_answer_during_a_challenge_keeps_its_question(playing: TableSession
 
 @pytest.fixture
 def unrecorded(playing: TableSession, table: TextTable) -> TableSnapshot:
-    """Return the snapshot after H?RN and a play of FARM that is not recorded: the table asks who has made it."""
+    """Return the snapshot after H?RN and a play of FARM that is not recorded: the table asks which side is up."""
     play(playing, table, H_RN)
     playing.submit(DeferQuestion()).result(PATIENCE_S)
-    table.lay(H_RN, FARM)
-    state = playing.submit(EndTurn(), seat=0).result(PATIENCE_S)
+    table.lay_unclear(H_RN, FARM)
+    state = playing.submit(EndTurn()).result(PATIENCE_S)
     assert state.question is not None and len(state.turns) == 1
     return state
 
 
-def test_late_answer_keeps_the_question_who_made_a_play(playing: TableSession, unrecorded: TableSnapshot) -> None:
+def test_late_answer_keeps_the_question_which_side_is_up(playing: TableSession, unrecorded: TableSnapshot) -> None:
     letter = unrecorded.open_questions[0].question.answers.index("The blank is O.")
     state = answer_late(playing, letter)
     assert [turn.word for turn in state.turns] == ["HoRN"]
@@ -237,10 +237,13 @@ def test_correction_keeps_the_question_whose_turn_is_not_recorded(
 
 @pytest.mark.usefixtures("unrecorded")
 @pytest.mark.parametrize("command", [EndTurn(), InsertTurn(2, at="H6", word="FARM")], ids=["end", "by hand"])
-def test_next_turn_replaces_the_question_about_it(playing: TableSession, command: TableCommand) -> None:
+def test_next_turn_replaces_the_question_about_it(
+    playing: TableSession, table: TextTable, command: TableCommand
+) -> None:
+    table.lay(H_RN, FARM)
     state = playing.submit(command).result(PATIENCE_S)
-    assert get_key(state) != "asked-out-of-turn" and len(state.turns) == 2
-    assert "asked-out-of-turn" not in [deferred.question.key for deferred in state.open_questions]
+    assert get_key(state) != "asked-which-side-up" and len(state.turns) == 2
+    assert "asked-which-side-up" not in [deferred.question.key for deferred in state.open_questions]
 
 
 @pytest.mark.parametrize(

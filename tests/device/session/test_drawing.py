@@ -85,21 +85,12 @@ def test_next_game_is_begun_by_the_player_after_the_one_who_really_began(playing
     assert playing.submit(PlayAgain(STARTED)).result(PATIENCE_S).turn_of == 0
 
 
-def ask_who_played_before_the_draw(session: TableSession) -> None:
-    """Enter HORN from Ben's phone before the draw: the table asks whose turn it was, and records nothing yet."""
+def test_play_of_another_button_before_the_draw_replaces_the_draw(session: TableSession) -> None:
+    """HORN is entered from Ben's phone, and the table asks whose turn it was."""
     session.submit(StartGame(replace(STARTED, draw=True))).result(PATIENCE_S)
     board = EnterBoard(tuple(map(tuple, rows(HORN))))  # type: ignore[arg-type]
     state = session.submit(board, seat=1).result(PATIENCE_S)
-    assert state.phase is Phase.DRAWING and state.question is not None and state.turns == ()
-
-
-def test_answer_to_who_played_before_the_draw_replaces_the_draw(session: TableSession) -> None:
-    ask_who_played_before_the_draw(session)
+    assert get_key(state) == "asked-out-of-turn" and [turn.word for turn in state.turns] == ["HORN"]
     state = session.submit(AnswerQuestion(1)).result(PATIENCE_S)
-    assert [turn.word for turn in state.turns] == ["HORN"] and (state.phase, state.drawing) == (Phase.CHALLENGE, ())
-
-
-def test_draw_keeps_the_question_who_played_before_it(session: TableSession) -> None:
-    ask_who_played_before_the_draw(session)
-    state = session.submit(DrawFirst(("A", "B"))).result(PATIENCE_S)
-    assert get_key(state) == "asked-out-of-turn" and state.turns == ()
+    assert [(turn.player, turn.word) for turn in state.turns] == [(0, ""), (1, "HORN")]
+    assert (state.phase, state.drawing) == (Phase.CHALLENGE, ())

@@ -14,7 +14,8 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.reading import BoardReading, SquareReading
-from tests.support.text_table import FARM, HORN, PASTE, STARTED, TextTable, rows
+from tests.support.questions import answer
+from tests.support.text_table import FARM, HORN, STARTED, TextTable, rows
 from tests.support.waiting import PATIENCE_S
 
 HORNS = ("HORNS", 7, 5, True)
@@ -128,22 +129,22 @@ def test_tiles_added_to_those_of_a_press_with_another_button_are_not_silently_on
     press(playing, table, 0, HORN)
     press(playing, table, 0, HORN, ("FAR", 5, 7, False))
     state = press(playing, table, 1, HORN, ("FARMS", 5, 7, False))
-    assert state.question is not None and state.question.key == "asked-out-of-turn"
-    assert list_turns(state)[1:] == [(1, "pass", ""), (0, "play", "FA."), (1, "play", "...MS")]
-    press(playing, table, 0, HORN, ("FARMS", 5, 7, False), PASTE)
-    state = playing.submit(AnswerDeferred(playing.state.open_questions[0].number, 1)).result(PATIENCE_S)
-    assert list_turns(state)[1:] == [(1, "play", "FA.MS"), (0, "play", "PA.TE")]
+    assert state.question is not None and state.question.key == "play-became"
+    answer(playing, "Anna passed, Ben played FARMS")
+    (asked,) = playing.state.open_questions
+    state = playing.submit(AnswerDeferred(asked.number, 1)).result(PATIENCE_S)
+    plays = [turn for turn in list_turns(state) if turn[1] == "play"]
+    assert plays == [(0, "play", "HORN"), (0, "play", "FA."), (1, "play", "...MS")]
 
 
-def test_play_of_a_wrong_button_is_offered_when_the_player_of_this_button_lengthens_it(
+def test_tiles_added_by_the_player_of_the_wrong_button_are_the_next_play(
     playing: TableSession, table: TextTable
 ) -> None:
     """Anna's button ended Ben's FAR, and the question was left open; then Anna lengthens it and presses her button."""
     press(playing, table, 0, HORN)
     press(playing, table, 0, HORN, ("FAR", 5, 7, False))
-    question = press(playing, table, 0, HORN, ("FARMS", 5, 7, False)).question
-    assert question is not None and question.key == "asked-out-of-turn"
-    assert "Ben played FAR at H6 for 6, Anna played FARMS at H6 for 10." in question.answers
+    state = press(playing, table, 0, HORN, ("FARMS", 5, 7, False))
+    assert list_turns(state)[1:] == [(1, "play", "FA."), (0, "play", "...MS")] and len(state.open_questions) == 1
 
 
 def test_tiles_added_after_a_press_with_another_button_may_follow_several_passes(
@@ -151,8 +152,12 @@ def test_tiles_added_after_a_press_with_another_button_may_follow_several_passes
 ) -> None:
     session.submit(StartGame(GameStarted(("Anna", "Ben", "Cleo"), lexicon="test"))).result(PATIENCE_S)
     press(session, table, 2, HORN)
-    state = press(session, table, 0, HORNS)
-    assert list_turns(state) == [(0, "pass", ""), (1, "pass", ""), (2, "play", "HORN"), (0, "play", "....S")]
+    press(session, table, 0, HORNS)
+    answer(session, "Ben passed, Cleo passed, Anna played HORNS")
+    (asked,) = session.state.open_questions
+    state = session.submit(AnswerDeferred(asked.number, 1)).result(PATIENCE_S)
+    plays = [turn for turn in list_turns(state) if turn[1] == "play"]
+    assert plays == [(2, "play", "HORN"), (0, "play", "....S")]
 
 
 def test_tiles_added_after_an_undone_press_with_another_button_are_one_play(

@@ -13,7 +13,7 @@ from device.session.commands.corrections import RevealRack
 from device.session.commands.games import EndGame, PlayAgain, Redo, StartGame, Undo
 from device.session.commands.questions import AnswerQuestion, ConfirmExchange
 from device.session.commands.turn_corrections import InsertTurn
-from device.session.commands.turns import ChallengePlay, EndTurn, EnterBoard, PassTurn
+from device.session.commands.turns import ChallengePlay, EndTurn, EnterBoard
 from device.session.messages import PASS_OR_EXCHANGE, PASS_OR_MISTAKE, CommandRefusedError
 from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import TableSession
@@ -94,9 +94,6 @@ def test_second_press_by_mistake_records_nothing_where_nobody_may_exchange(
     assert [turn.word for turn in state.turns] == ["HORN"] and state.turn_of == 1
 
 
-UNANSWERED_PASS = get_text("noted-pass-unanswered", "Ben", "Anna")
-
-
 def play_after_two_presses(session: TableSession, table: TextTable, seat: int | None = None) -> TableSnapshot:
     """Play HORN, press once more, and play FARM without an answer to the question about a pass."""
     play(session, table, HORN)
@@ -105,34 +102,12 @@ def play_after_two_presses(session: TableSession, table: TextTable, seat: int | 
     return session.submit(EndTurn(), seat=seat).result(PATIENCE_S)
 
 
-def test_play_after_a_pass_without_an_answer_has_a_notice(playing: TableSession, table: TextTable) -> None:
-    state = play_after_two_presses(playing, table)
-    assert [notice.text for notice in state.notices] == [UNANSWERED_PASS] and state.question is None
-
-
-def test_two_presses_by_mistake_are_undone_as_the_notice_says(playing: TableSession, table: TextTable) -> None:
+def test_two_presses_by_mistake_are_undone(playing: TableSession, table: TextTable) -> None:
     play_after_two_presses(playing, table)
     playing.submit(Undo()).result(PATIENCE_S)
     playing.submit(Undo()).result(PATIENCE_S)
     state = play(playing, table, HORN, FARM)
     assert [(turn.player, turn.word) for turn in state.turns] == [(0, "HORN"), (1, "FA.M")] and state.notices == ()
-
-
-def test_play_after_a_pass_with_an_answer_has_no_notice(playing: TableSession, table: TextTable) -> None:
-    play(playing, table, HORN)
-    play(playing, table, HORN)
-    playing.submit(AnswerQuestion(0)).result(PATIENCE_S)
-    assert play(playing, table, HORN, FARM).notices == ()
-
-
-def test_play_after_a_pass_with_the_button_of_the_player_has_no_notice(playing: TableSession, table: TextTable) -> None:
-    assert play_after_two_presses(playing, table, seat=0).notices == ()
-
-
-def test_play_after_a_pass_by_hand_has_no_notice(playing: TableSession, table: TextTable) -> None:
-    play(playing, table, HORN)
-    playing.submit(PassTurn()).result(PATIENCE_S)
-    assert play(playing, table, HORN, FARM).notices == ()
 
 
 def test_hand_over_the_board_is_no_pass(playing: TableSession, table: TextTable) -> None:

@@ -187,18 +187,6 @@ def test_pass_after_an_undone_play_is_a_pass(table: SteppedTable) -> None:
     assert list_turns(table) == [(0, "pass")]
 
 
-@pytest.mark.parametrize(("command", "kinds"), [(PassTurn(), ["play", "pass"]), (EndGame(), ["play"])])
-def test_play_of_a_press_whose_question_was_cancelled_is_recorded_first(
-    command: TableCommand, kinds: list[str], table: SteppedTable
-) -> None:
-    lay_and_wait(table, HORN)
-    assert table.submit(EndTurn(), seat=1).question is not None
-    assert table.submit(Undo()).turns == ()
-    state = table.submit(command)
-    assert [turn.kind for turn in state.turns] == kinds and state.turns[0].player == 0
-    assert "recorded-first" in [notice.key for notice in state.notices]
-
-
 @pytest.mark.parametrize(
     ("command", "seat", "last"),
     [

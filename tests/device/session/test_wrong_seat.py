@@ -18,10 +18,13 @@ def end_turn(session: TableSession, seat: int | None) -> TableSnapshot:
     return session.submit(EndTurn(), seat=seat).result(PATIENCE_S)
 
 
-def test_turn_from_the_wrong_seat_is_recorded_after_the_answer(playing: TableSession, table: TextTable) -> None:
+def test_turn_from_the_wrong_seat_counts_for_the_player_to_move_until_the_answer(
+    playing: TableSession, table: TextTable
+) -> None:
     table.lay(HORN)
     state = end_turn(playing, 1)
-    assert state.question is not None and get_key(state) == "asked-out-of-turn" and state.turns == ()
+    assert state.question is not None and get_key(state) == "asked-out-of-turn"
+    assert [turn.player for turn in state.turns] == [0]
     assert state.question.text == "It is Anna’s turn, but Ben ended it. Who played?"
     assert len(state.question.answers) == 3
     state = answer(playing, "Anna played HORN")
@@ -66,7 +69,7 @@ def test_blank_is_asked_about_after_an_answer_at_the_panel_about_the_player(
     table.lay(("HO?N", 7, 5, True))
     end_turn(playing, 1)
     state = playing.submit(ChooseNextAnswer()).result(PATIENCE_S)
-    assert get_key(state) == "asked-out-of-turn" and state.turns[0].word == "HO?N"
+    assert get_key(state) == "asked-out-of-turn" and state.turns[-1].word == "HO?N"
     table.lay(("HO?N", 7, 5, True), ("FARM", 8, 6, True))
     state = end_turn(playing, 1)
     assert [deferred.question.key for deferred in state.open_questions] == ["asked-blank-unnamed"]

@@ -9,11 +9,11 @@ import pytest
 from device.session.turns.decision import Decision, TurnContext
 from device.session.turns.turn_validation import decide
 from engine.board import Board, parse_square
-from engine.events import Event, PlayMade, TurnCorrected
+from engine.events import Event
 from engine.inference.explain import infer_play
 from engine.lexicon import WordList
 from engine.tiles import Tile
-from tests.support.engine_table import act_ref, as_ledger, new_game, new_ledger, play, seen, written
+from tests.support.engine_table import as_ledger, new_game, new_ledger, play, seen, written
 
 BLANK_OR_I = {"?": 0.93, "I": 0.07}
 
@@ -98,16 +98,16 @@ def test_question_about_a_letter_or_a_blank_has_words_for_the_blank() -> None:
     assert question.question.text == "Is the tile on J8 the letter S, or a blank?"
 
 
-def test_first_answer_describes_the_play_that_counts_for_the_player_of_the_button() -> None:
+def test_answers_about_an_exchanged_play_know_whose_button_was_pressed() -> None:
     before = play(new_game(), "8F HORN")
     game, reading = play(before, "J8 IL"), seen(play(before, "J8 ET").board)
-    asked = decide(game, infer_play(game, reading), reading, TurnContext(as_ledger(game), seat=1)).open_question
-    assert asked is not None and asked.answers[0] == (
-        TurnCorrected(act_ref(1), PlayMade(None, written(before, "J8 ET"))),
-    )
-    assert asked.question.answers[:2] == (
+    found = infer_play(game, reading, seat=1)
+    asked = decide(game, found, reading, TurnContext(as_ledger(game), seat=1)).open_question
+    assert asked is not None and asked.question.answers == (
+        "No: End turn was pressed by mistake.",
+        "Anna passed.",
         "Ben played ET at J8 for 10.",
-        "Ben took back the play at J8 for -10, Anna played ET at J8 for 10.",
+        "No: look again.",
     )
 
 
