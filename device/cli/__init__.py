@@ -53,8 +53,8 @@ A second thread does not speed up calculations with small matrices, but uses pro
 os.environ.setdefault("OPENCV_FOR_THREADS_NUM", "2")
 """Number of threads of OpenCV: the other cores of a Raspberry Pi stay free for the page and the camera."""
 COMMANDS = (
-    "read", "replay", "score", "demo", "run", "owner", "hall", "cameras", "export", "import", "backup", "restore",
-    "bench", "doctor", "replay-report",
+    "read", "replay", "score", "rebuild", "demo", "run", "owner", "hall", "cameras", "export", "import", "backup",
+    "restore", "bench", "doctor", "replay-report",
 )  # fmt: skip
 _MODULES = {"import": "import_", "replay-report": "replay_report"}
 """Module of each command whose own name cannot be the name of a Python module."""

@@ -1,0 +1,161 @@
+"""A game that is rebuilt from its final board and its score sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+
+from device.score_sheet import ScoreSheet
+from engine.blanks import find_invalid_words
+from engine.board import Board, Layout, Square
+from engine.events import EndReason, GameEnded, Passed, PlayMade, ScoreCorrected
+from engine.game import Game
+from engine.lexicon import WordList
+from engine.play_orders import PlayFinder, PlayOrders, Squares, TooManyOrdersError, find_orders, unpack_squares
+from engine.plays import Play
+from engine.reading import BLANK, EMPTY, BoardReading
+from engine.rules import STANDARD_RULES, Rules, UnplayedRule
+from engine.sheet_errors import SheetError, find_sheet_errors, group_by_place
+from engine.tiles import Tile, TileSet
+from vision.recognition.reader import best_guess
+
+MIN_CONFIDENCE = 0.9
+"""Minimum confidence of a square; if it is lower, the square is named as doubtful."""
+MAX_PLACES = 3
+"""Number of places at which a mistake may be that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlayView:
+    """A play as it is shown: its squares, its position such as `8H`, and its main word.
+
+    Letters of the word that were on the board before are in parentheses: `(HORN)S`.
+    """
+
+    squares: Squares
+    at: str
+    word: str
+
+
+@dataclass(frozen=True)
+class PaperGame:
+    """The final board and the score sheet of a game."""
+
+    sheet: ScoreSheet
+    board: Board
+    tiles: TileSet
+    layout: Layout
+
+    @cached_property
+    def finder(self) -> PlayFinder:
+        """The search for plays on the final board."""
+        return PlayFinder.build(self.board, self.layout, self.tiles, STANDARD_RULES)
+
+    @cached_property
+    def unplayed_points(self) -> int:
+        """The value of all letters that are not on the board."""
+        return self.tiles.points((+self.tiles.count_remaining(self.board.faces())).elements())
+
+    def find_orders(self) -> PlayOrders:
+        """Return the orders that fit. Raises `TooManyOrdersError`."""
+        return find_orders(self.finder, [turn.points for turn in self.sheet.scored])
+
+    def with_end(self) -> PaperGame:
+        """Return the game with the last score as points for unplayed letters, if it has their value and no sign."""
+        last = self.sheet.turns[-1]
+        if self.sheet.end or not last.points or last.points not in (self.unplayed_points, 2 * self.unplayed_points):
+            return self
+        end = tuple(last.points * (seat == last.player) for seat in range(len(self.sheet.players)))
+        return replace(self, sheet=replace(self.sheet, turns=self.sheet.turns[:-1], end=end))
+
+    def find_mistakes(self) -> list[list[SheetError]]:
+        """Return the places of a mistake that would explain why no order fits, no more than `MAX_PLACES`.
+
+        The list is empty if there is more than one mistake, or if too much is possible.
+        """
+        try:
+            errors = find_sheet_errors(self.finder, self.tiles, [turn.points for turn in self.sheet.scored])
+        except TooManyOrdersError:
+            return []
+        return group_by_place(errors, self.finder.full)[:MAX_PLACES]
+
+    def find_turn_number(self, scored: int) -> int:
+        """Return the number on the sheet, from 1, of the scored turn number `scored`; after the last one, the next."""
+        numbers = [number for number, turn in enumerate(self.sheet.turns, 1) if turn.points]
+        return numbers[scored] if scored < len(numbers) else len(self.sheet.turns) + 1
+
+    def make_play(self, squares: Squares) -> Play:
+        """Return the play that covers squares of the final board."""
+        return Play.from_tiles({square: self.board.tile(square) for square in unpack_squares(squares)})
+
+    def view_play(self, before: Squares, squares: Squares) -> PlayView:
+        """Return how a play is shown that was made when the squares `before` were covered."""
+        missing = dict.fromkeys(unpack_squares(squares & ~self.finder.full), Tile.unnamed())
+        board = self.board.with_tiles(missing)
+        play = Play.from_tiles({square: board.tile(square) for square in unpack_squares(squares)})
+        board = board.without_tiles(unpack_squares((self.finder.full | squares) & ~before))
+        after = play.apply_to(board)
+        run = after.tile_run(play.squares[0], play.is_across(board))
+        parts = groupby(run, lambda square: board[square] is None)
+        texts = ((is_new, "".join(self.tiles.text(after.tile(square)) for square in part)) for is_new, part in parts)
+        word = "".join(text if is_new else f"({text})" for is_new, text in texts)
+        return PlayView(squares, play.position(board), word)
+
+    def list_plays(self, orders: PlayOrders, turn: int) -> list[PlayView]:
+        """Return the plays that are possible at a scored turn, that of the most orders first."""
+        before = {play: covered for covered, play in reversed(orders.steps[turn])}
+        return [self.view_play(before[play], play) for play, _ in orders.count_plays(turn).most_common()]
+
+    def build_game(self, order: Sequence[Squares], rules: Rules = STANDARD_RULES, lexicon: str | None = None) -> Game:
+        """Return the game with the plays in an order. Raises `RulesError`."""
+        game = Game.start(
+            self.sheet.players,
+            replace(rules, unplayed=self._choose_unplayed_rule()),
+            self.tiles.name,
+            lexicon,
+            self.layout.name,
+        )
+        plays = iter(order)
+        for turn in self.sheet.turns:
+            game = game.push(PlayMade(turn.player, self.make_play(next(plays))) if turn.points else Passed(turn.player))
+            if turn.extra:
+                game = game.push(ScoreCorrected(game.turns[-1].ref, turn.points + turn.extra))
+        return game.push(GameEnded(game.end_due or EndReason.AGREED))
+
+    def _choose_unplayed_rule(self) -> UnplayedRule:
+        if not any(self.sheet.end):
+            return UnplayedRule.NONE
+        return UnplayedRule.BOTH if min(self.sheet.end) < 0 else UnplayedRule.TWICE
+
+
+def rebuild(game: PaperGame) -> tuple[PaperGame, PlayOrders]:
+    """Return the game and its orders. If none fits, the last score may be the points for unplayed letters.
+
+    Raises `TooManyOrdersError`.
+    """
+    orders = game.find_orders()
+    ended = game.with_end()
+    if not orders.count and ended is not game and (ended_orders := ended.find_orders()).count:
+        return ended, ended_orders
+    return game, orders
+
+
+def build_board(reading: BoardReading) -> Board:
+    """Return the board with the most probable tile of each square, blanks unnamed."""
+    symbols = [best_guess(square)[0] for square in reading.squares]
+    tiles = {
+        square: Tile.unnamed() if face == BLANK else Tile(face) for square, face in enumerate(symbols) if face != EMPTY
+    }
+    return Board().with_tiles(tiles)
+
+
+def find_doubts(reading: BoardReading) -> list[Square]:
+    """Return the squares that were read with less than `MIN_CONFIDENCE`."""
+    return [square for square, read in enumerate(reading.squares) if best_guess(read)[1] < MIN_CONFIDENCE]
+
+
+def find_unlisted_words(game: Game, words: WordList) -> set[str]:
+    """Return the words of all plays that are not in the word list."""
+    return {word for turn in game.turns for word in find_invalid_words(turn.words, game.tiles, words)}
