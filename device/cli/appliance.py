@@ -35,7 +35,7 @@ from device.panel.open_panel import open_panel
 from device.panel.panel import Panel, PanelActions
 from device.report.log_file import keep_log, read_log
 from device.session.background.auto_turns import AutoTurnConfig
-from device.session.commands.games import PlayAgain, ResumeGame, StartGame
+from device.session.commands.games import Pause, PlayAgain, ResumeGame, StartGame
 from device.session.messages import CommandRefusedError, Notice, Trouble, format_sentence
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import SessionConfig, TableSession
@@ -130,6 +130,13 @@ LEXICON_FOLDER = "lexicons"
 """Folder of the uploaded word lists in the data folder."""
 TEMPLATE_FOLDER = "templates"
 """Folder of the compiled templates in the folder of caches."""
+
+
+def hold_clock(session: TableSession) -> None:
+    """Pause a game with a clock that the program has begun: the players continue it when they sit at the table."""
+    state = session.state
+    if state.clock and state.phase.in_play and not state.turns:
+        session.submit(Pause(), state.moment)
 
 
 class Appliance:
@@ -308,6 +315,7 @@ class Appliance:
                 if unused := find_unused_options(state, self._first_game, given):
                     self._announce(session, format_sentence(get_text("options-unused", ", ".join(unused))))
                 if state.phase is not Phase.LOBBY:
+                    hold_clock(session)
                     names = " and ".join(player.name for player in state.players)
                     return f"The game of {names} continues (--new starts a new one)."
                 self._notices += [notice.text for notice in state.notices]  # the game is damaged or of a newer version
@@ -317,6 +325,7 @@ class Appliance:
         state = session.submit(request).result()
         if state.phase is Phase.LOBBY:
             raise UserError(" ".join(notice.text for notice in state.notices))
+        hold_clock(session)
         return f"A new game begins: {', '.join(player.name for player in state.players)}."
 
     def report_words(self) -> None:
@@ -477,8 +486,10 @@ class Appliance:
             return
         self.play_again = self._make_play_again(find_outdated_game(store, self._settings.game))
         state = session.state
-        if state.phase in (Phase.TURN, Phase.DRAWING) and state.events == 1:  # only the start
-            session.submit(StartGame(self._first_game, self._lexicon), state.moment)
+        waits = state.phase is Phase.PAUSED and not self._settings.hall.host  # not for the director of a hall
+        if (waits or state.phase in (Phase.TURN, Phase.DRAWING)) and state.events == 1:  # only the start
+            started = session.submit(StartGame(self._first_game, self._lexicon), state.moment)
+            started.add_done_callback(lambda _: hold_clock(session))
 
     def _wait(self, session: TableSession, port: int, status: str) -> None:
         """Notify systemd that the program is ready, and send pings to its watchdog until the program ends.

@@ -113,7 +113,7 @@ def list_option_texts() -> tuple[str, ...]:
         *(f"{key}={'|'.join(choice.values)}" for key, choice in RULE_CHOICES.items() if key not in left_out),
         *(f"{key}=0..{choice.maximum}" for key, choice in NUMBER_CHOICES.items() if key not in left_out),
         f"variations={','.join(VARIATIONS)}",
-        f"levels={FinishLineLevel.BEGINNER},{FinishLineLevel.EXPERT} (one for each player)",
+        f"levels={FinishLineLevel.BEGINNER},{FinishLineLevel.EXPERT}",
     )
 
 

@@ -17,6 +17,7 @@ from device.cameras import CameraError
 from device.cameras.listing import AvailableCamera, list_cameras, resolve_camera
 from device.cameras.preview import CameraPreview
 from device.capture.jpeg import encode_jpeg, shrink_image
+from device.session.rule_choices import list_option_texts
 from device.session.table_session import TableSession
 from device.settings import SettingsError
 from device.settings_editor import (
@@ -244,6 +245,7 @@ class SettingsPages:
             overrides=editor.overrides,
             lexicon=LEXICON,
             camera=SOURCE,
+            rule_choices=list_option_texts(),
             named={LEXICON: self._list_lexicons(form), LANGUAGE: _list_languages(), TILES: _list_tile_sets(form)},
             lexicon_path=LEXICON_PATH,
             pending=editor.list_pending(),

@@ -206,6 +206,8 @@ function setOffline(isOffline) {
     const { dataset } = document.querySelector("#status .now");
     dataset.offline = dataset.offlineSince.replace("{time}", time);
   }
+  const output = panel?.querySelector("output");
+  if (!isOffline && output?.textContent === root.dataset.lost) output.textContent = "";
   root.classList.toggle("offline", isOffline);
 }
 

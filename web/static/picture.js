@@ -5,12 +5,14 @@ const LONG_SIDE_PX = 2560; // as vision/photo.py: the table would scale larger p
 const QUALITY = 0.92;
 const SENT_AS_TAKEN = ["image/jpeg", "image/png", "image/webp"]; // small pictures of these types; others become a JPEG
 const UNUSABLE = 422; // the reason is among the notices of the table, for all phones
+const RESEND_MS = 2000;
 
 const picture = document.getElementById("picture");
 const storedPicture = document.getElementById("stored-picture"); // one that was taken before, not with `capture`
 let seenAtTap = "";
 let questionAtTap = "";
 let isAgain = false; // the picture answers the open question
+let newestPicture = 0; // counts the pictures: an earlier one is not sent again
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("#panel .end-turn, .look-again, .stored-picture");
@@ -35,7 +37,9 @@ async function endTurn(file) {
   output.textContent = picture.dataset.sending;
   output.classList.add("progress");
   try {
-    output.textContent = await sendPicture(await shrinkPicture(file), file.name);
+    const why = await sendPicture(await shrinkPicture(file), file.name);
+    if (why === null) return;
+    output.textContent = why;
   } catch {
     output.textContent = picture.dataset.unreadable;
   }
@@ -43,7 +47,8 @@ async function endTurn(file) {
   refresh();
 }
 
-// Sends a picture for the turn that was shown at the tap; returns why it was refused.
+// Sends a picture for the turn that was shown at the tap, until the table has it; returns why it was refused, or null
+// if another picture has taken its place.
 async function sendPicture(blob, name) {
   const body = new FormData();
   body.append("csrf", panel.elements.csrf.value);
@@ -53,11 +58,17 @@ async function sendPicture(blob, name) {
     body.append("question_id", questionAtTap);
   }
   body.append("picture", blob, name);
-  try {
-    const answer = await fetch("/actions/picture", { method: "POST", body });
-    return answer.ok || answer.status === UNUSABLE ? "" : (await answer.text()).trim();
-  } catch {
-    return picture.dataset.lost;
+  const number = ++newestPicture;
+  for (;;) {
+    try {
+      const answer = await fetch("/actions/picture", { method: "POST", body });
+      return answer.ok || answer.status === UNUSABLE ? "" : (await answer.text()).trim();
+    } catch {
+      panel.querySelector("output").textContent = picture.dataset.lost;
+      refresh(); // another picture may be taken meanwhile
+      await new Promise((resolve) => setTimeout(resolve, RESEND_MS));
+      if (number !== newestPicture) return null;
+    }
   }
 }
 

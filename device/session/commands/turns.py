@@ -98,8 +98,10 @@ class EndTurnWithPicture(TableCommand, frozen=True):
             reason = format_sentence(join_messages(" ", problems))
             others = tuple(notice for notice in controller.notices if notice.text != reason)
             controller.notices = (*others, make_notice(advice, trouble=Trouble.BOARD))
-        elif is_unused or (advice and controller.question is not None):
-            controller.show_notice(advice or "take-another")
+        elif advice and controller.question is not None:
+            controller.show_notice(advice)
+        elif is_unused and not controller.notices:
+            controller.show_notice("take-another")
 
 
 class EndFoundTurn(TableCommand, frozen=True):

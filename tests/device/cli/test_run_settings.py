@@ -10,7 +10,7 @@ import pytest
 
 from device.cli import run as run_command
 from device.cli.appliance import Appliance
-from device.session.commands.games import DrawFirst, EndGame, StartGame
+from device.session.commands.games import DrawFirst, EndGame, EndPause, StartGame
 from device.session.commands.turns import PassTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
@@ -185,6 +185,16 @@ def begin_next_game(appliance: Appliance, session: TableSession) -> TableSnapsho
 
 def names(state: TableSnapshot) -> list[str]:
     return [player.name for player in state.players]
+
+
+def test_clock_of_a_game_that_the_program_has_begun_waits_for_the_players(folder: Path) -> None:
+    with start(folder, 'players = ["Anna", "Ben"]\nclock = 25') as (_, session):
+        until(lambda: session.state.phase is Phase.PAUSED)
+        assert session.state.clock is not None and session.state.clock.running is None
+        assert session.submit(EndPause()).result(PATIENCE_S).clock.running == 0
+    with start(folder, 'players = ["Anna", "Ben"]\nclock = 20') as (_, session):
+        until(lambda: session.state.phase is Phase.PAUSED)
+        assert session.state.rules is not None and session.state.rules.clock_seconds == 1200
 
 
 def test_game_without_an_event_is_replaced_by_one_of_the_changed_settings(folder: Path) -> None:

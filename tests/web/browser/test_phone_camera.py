@@ -150,11 +150,25 @@ def test_unusable_picture_is_explained_and_another_one_counts(browser: Browser, 
         image, score = next(render_boards(1))
         take_picture(phone, make_photo(np.full_like(image, 90), tmp_path / "wall.jpg"))
         phone.get_by_text("No board was found").wait_for()
-        phone.get_by_text("Take another picture.").wait_for()
+        assert phone.locator(".notice").count() == 1
         (tmp_path / "photo.heic").write_bytes(b"\0\0\0\x18ftypheic\0\0\0\0mif1heic")
         take_picture(phone, tmp_path / "photo.heic")
         phone.get_by_text("choose JPEG in the settings of its camera").wait_for()
         take_picture(phone, make_photo(image, tmp_path / "photo.jpg"))
+        wait_for_turn(phone, 1)
+        assert [turn.score for turn in session.state.turns] == [score]
+        phone.wait_for_function("() => !document.querySelector('#panel output').textContent")
+
+
+def test_picture_is_sent_when_the_table_answers_again(browser: Browser, tmp_path: Path) -> None:
+    with serve() as (session, server), open_tab(browser, has_touch=True) as phone:
+        session.submit(StartGame(make_start_event(load_demo_games()[GAME], None))).result()
+        pair(phone, server, server.app.extensions["pairing"].code)
+        [(image, score)] = render_boards(1)
+        phone.context.set_offline(True)
+        take_picture(phone, make_photo(image, tmp_path / "photo.jpg"))
+        phone.get_by_text("The picture has not reached the table yet.").wait_for()
+        phone.context.set_offline(False)
         wait_for_turn(phone, 1)
         assert [turn.score for turn in session.state.turns] == [score]
         phone.wait_for_function("() => !document.querySelector('#panel output').textContent")
