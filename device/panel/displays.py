@@ -452,4 +452,4 @@ def _abbreviate_turn(turn: TurnView | None, tiles: str) -> str:
     if turn is None:
         return ""
     mark = " ?" if turn.provisional else ""
-    return f"{turn.word or format_turn_kind(turn.kind, tiles)} {turn.score:+}{mark}"
+    return f"{turn.shown_word or format_turn_kind(turn.kind, tiles)} {turn.score:+}{mark}"

@@ -130,6 +130,11 @@ class TurnView:
     ref: str = ""
 
     @property
+    def shown_word(self) -> str:
+        """The word for players, with the tiles that were already on the board; in GCG notation, these are dots."""
+        return self.words[0].text if self.words else self.word.replace(".", "")
+
+    @property
     def invalid_words(self) -> tuple[str, ...]:
         """The words of a play that are not in the word list."""
         return tuple(word.text for word in self.words if word.valid is False) if self.kind == "play" else ()

@@ -65,7 +65,8 @@ def check_record(proposal: Proposal) -> Iterator[Finding]:
     for turn in after.turns:
         if turn.play is None or (turn.play, turn.status) in known:
             continue
-        name, squares = f"{turn.at} {turn.word}", turn.play.squares
+        word = turn.words[0].word if turn.words else "".join(tile.letter for _, tile in turn.placements)
+        name, squares = f"{turn.at} {word}", turn.play.squares
         for flag in _REPORTED_DEFECTS:
             if flag in turn.status:
                 yield Finding(Reason[str(flag.name)], (name,), squares=squares)

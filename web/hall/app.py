@@ -81,7 +81,7 @@ def list_texts(state: TableSnapshot) -> dict[str, str]:
         seats = range(len(state.clock.used))
         fields |= {f"clock-{seat + 1}": format_clock(state.clock.compute_left(seat, now)) for seat in seats}
     if turn := state.last_turn:
-        word = turn.words[0].text if turn.words else turn.word or turn.kind
+        word = turn.shown_word or turn.kind
         fields["last"] = f"{state.players[turn.player].name}: {word} {turn.score:+}"
     return fields if state.in_bag is None else fields | {"bag": str(state.in_bag)}
 

@@ -24,7 +24,7 @@ from device.session.commands.turns import EnterBoard
 from device.session.messages import CommandRefusedError
 from device.session.new_game import FindLexicon
 from device.session.rule_choices import CHOICE_FIELDS, NewGameError
-from device.session.snapshot import Moment, TableSnapshot
+from device.session.snapshot import Moment, TableSnapshot, TurnView
 from device.session.table_session import TableSession
 from engine.board import SQUARES, parse_square
 from engine.errors import NotationError
@@ -201,7 +201,7 @@ def read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) -> 
     if "notation" in form:
         return FormCommand(command, {"word": form["notation"]})
     turn = state.find_turn(form.get("number", 0, type=int)) if command is CorrectTurn else None
-    recorded = "" if turn is None else turn.word
+    recorded = "" if turn is None else write_whole_word(turn, state.tiles)
     word = state.tiles.upper("".join(form.get("word", "").split()))
     if blanks := form.get("blanks", "").split():
         word = _mark_blanks(word or split_blanks(recorded, state.tiles)[0], blanks, recorded, state.tiles)
@@ -233,6 +233,13 @@ def _mark_blanks(word: str, blanks: Sequence[str], recorded: str, tiles: TileSet
         marked.add(place)
         letters[place] = Tile(letter, is_blank=True), letters[place][1]
     return write_word(letters, tiles)
+
+
+def write_whole_word(turn: TurnView, tiles: TileSet) -> str:
+    """Return the word of a turn in GCG notation, with the letters of the tiles that were already on the board."""
+    letters = turn.words[0].letters if turn.words else ()
+    whole = [(Tile(one.letter, is_blank=one.blank and (one.new or one.letter == BLANK)), False) for one in letters]
+    return write_word(whole, tiles) or turn.word
 
 
 def split_blanks(word: str, tiles: TileSet) -> tuple[str, str]:

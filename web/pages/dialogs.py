@@ -31,7 +31,7 @@ from engine.tiles import Tile, playable_tile_set_names
 from web.command_requests import RequestError, decode_form, make_command, make_order_type
 from web.filters import find_nearest_preset, has_camera_fault, list_rows
 from web.i18n import languages, texts
-from web.pages.actions import identify_turn, read_turn, split_blanks
+from web.pages.actions import identify_turn, read_turn, split_blanks, write_whole_word
 from web.responses import render_dialog, require_pairing
 from web.security.pairing import Pairing
 from web.word_lists import describe_default_lists, describe_own_lists
@@ -127,7 +127,7 @@ class Dialogs:
         insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
         due = self.session.find_player_due(number) if insert else None
         turn = state.find_turn(number)
-        word, blanks = ("", "") if turn is None else split_blanks(turn.word, state.tiles)
+        word, blanks = ("", "") if turn is None else split_blanks(write_whole_word(turn, state.tiles), state.tiles)
         return self.show(
             "turn",
             turn=turn,

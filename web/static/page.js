@@ -77,6 +77,7 @@ function replace(element, html) {
 
 // Parts that have not changed stay: they keep the focus, and screen readers do not repeat them.
 function updateParts(element, content) {
+  for (const part of content.querySelectorAll("details[id]")) part.open = document.getElementById(part.id)?.open ?? part.open;
   const before = [...element.children];
   const parts = [...content.children].map((part) => before.find((one) => one.isEqualNode(part)) ?? part);
   for (const one of before) if (!parts.includes(one)) one.remove();

@@ -235,22 +235,18 @@ def test_question_can_be_answered_later_or_with_another_picture(table: ShownTabl
     assert 'formaction="/actions/later"' in html and 'formaction="/actions/look-again"' in html
 
 
-def test_deferred_question_is_listed_with_its_answers(table: ShownTable, paired: FlaskClient) -> None:
+@pytest.mark.parametrize(("numbers", "summary"), [((3,), "1 open question"), ((2, 3, 5), "3 open questions")])
+def test_deferred_questions_are_folded_to_one_line(
+    table: ShownTable, paired: FlaskClient, numbers: tuple[int, ...], summary: str
+) -> None:
     question = samples.ASKED.question
     assert question is not None
-    table.show(replace(samples.MIDGAME, open_questions=(DeferredQuestion(3, question),)))
+    table.show(replace(samples.MIDGAME, open_questions=tuple(DeferredQuestion(n, question) for n in numbers)))
     html = page(paired)
-    assert "Still open: Which tile is on G10: T or I?" in part(html, "talk")
-    assert re.findall(r'formaction="/actions/answer-later/3/(\d)"', html) == ["0", "1"]
-
-
-def test_many_deferred_questions_are_folded(table: ShownTable, paired: FlaskClient) -> None:
-    question = samples.ASKED.question
-    assert question is not None
-    table.show(replace(samples.MIDGAME, open_questions=tuple(DeferredQuestion(n, question) for n in (2, 3, 5))))
-    html = page(paired)
-    assert "Still open: 3 Which tile is on G10: T or I?" in part(html, "talk")
-    assert re.findall(r'formaction="/actions/answer-later/(\d)/0"', html) == ["2", "3", "5"]
+    assert f"{summary} Which tile is on G10: T or I?" in part(html, "talk")
+    assert '<details class="question deferred" id="open-questions">' in html
+    answers = re.findall(r'formaction="/actions/answer-later/(\d)/(\d)"', html)
+    assert answers == [(str(number), answer) for number in numbers for answer in "01"]
 
 
 def test_provisional_turn_is_marked(table: ShownTable, client: FlaskClient) -> None:

@@ -63,6 +63,17 @@ def test_blank_stays_where_it_is_when_another_player_is_named(
     assert (after.player, after.word, after.score) == (1, before.word, before.score)
 
 
+def test_word_through_a_tile_is_shown_and_corrected_as_a_whole(table: WebTable, phone: FlaskClient) -> None:
+    play_word(table, "en", "8E", "HORN")
+    table.session.submit(InsertTurn(2, kind="play", at="G6", word="FA.m")).result(PATIENCE_S)
+    page = phone.get("/dialogs/turn?number=2").text
+    assert "<bdi>FARM</bdi>" in page and 'data-now="FARM"' in page
+    assert correct(phone, table, score="20") == 204
+    assert [(turn.word, turn.score) for turn in table.session.state.turns][1] == ("FA.m", 20)
+    assert correct(phone, table, word="FARMS", score="") == 204
+    assert table.session.state.turns[1].word == "FA.mS"
+
+
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
