@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, takewhile
 from math import ceil
 
 from engine.events import EndReason
@@ -247,7 +247,9 @@ def _score_unplayed_letters(state: State) -> list[EndScore]:
     out = _find_player_out(state)
     lines: list[EndScore] = []
     if out is not None:
-        others = tuple(sorted(state.unseen().elements()))
+        racks = [tiles for player, tiles in enumerate(held) if player != out and tiles is not None]
+        is_known = len(racks) == len(held) - 1  # unseen tiles that are on no rack were lost from the set
+        others = tuple(sorted(chain.from_iterable(racks) if is_known else state.unseen().elements()))
         factor = 2 if state.rules.unplayed is UnplayedRule.TWICE else 1
         lines.append(EndScore(out, TurnKind.ENDRACK, factor * state.tiles.points(others), others))
         if state.rules.unplayed is UnplayedRule.TWICE:

@@ -64,7 +64,8 @@ class GameStarted:
     """The start of a game: players in seat order, rules, tile set, word list and board layout.
 
     `first` is the player who begins. If `draw` is True, the players first draw tiles to decide who begins (Setup).
-    `lexicon` is the name of a word list, or None for a game without a word list.
+    `lexicon` is the name of a word list, or None for a game without a word list. `lost` are the tiles that were lost
+    from the set, each as often as it was.
     """
 
     kind: ClassVar[str] = "started"
@@ -75,6 +76,7 @@ class GameStarted:
     layout: str = "standard"
     first: int = 0
     draw: bool = False
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,7 +447,7 @@ _CODECS: Mapping[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     "event": (to_json, from_json),
     "of": (str, Ref.parse),
     "before": (str, Ref.parse),
-    **dict.fromkeys(("players", "tiles", "words", "lines", "totals", "unlisted"), (list, tuple)),
+    **dict.fromkeys(("players", "tiles", "words", "lines", "totals", "unlisted", "lost"), (list, tuple)),
     "racks": (lambda racks: list(map(list, racks)), lambda racks: tuple(map(tuple, racks))),
     "reason": (str, EndReason),
     "why": (str, PointsReason),

@@ -179,7 +179,7 @@ def create_state(event: GameStarted) -> State:
     check_player_names(event.players)
     check_first_player(event.first, count)
     event.rules.finish_lines(count)
-    tiles = load_tile_set(event.tile_set)
+    tiles = load_tile_set(event.tile_set, event.lost)
     return State(
         players=event.players,
         rules=event.rules,

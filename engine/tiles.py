@@ -269,6 +269,13 @@ class TileSet:
         left.subtract(tiles)
         return left
 
+    def remove_tiles(self, lost: Iterable[str]) -> TileSet:
+        """Return the set without the tiles `lost`. Raises `NotationError` if it never had so many of a tile."""
+        lost = tuple(lost)
+        if excess := self.find_excess(lost):
+            raise NotationError(f"the tile set {self.name!r} has fewer of {', '.join(excess)}")
+        return replace(self, counts=MappingProxyType(dict(self.count_remaining(lost))))
+
     def find_excess(self, tiles: Iterable[str]) -> tuple[str, ...]:
         """Return each tile that occurs in `tiles` more often than in the set."""
         found = Counter(tiles)
@@ -295,12 +302,17 @@ def playable_tile_set_names() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def load_tile_set(name: str) -> TileSet:
-    """Return the packaged tile set with a name such as `en` or `de`. Raises `UnknownTileSetError`.
+def load_tile_set(name: str, lost: tuple[str, ...] = ()) -> TileSet:
+    """Return the packaged tile set with a name such as `en` or `de`, without the tiles that were `lost`.
 
-    >>> load_tile_set("de").values["Ä"]
-    6
+    A letter stays in the set if all its tiles were lost. Raises `UnknownTileSetError`, and `NotationError` if the set
+    never had so many of the lost tiles.
+
+    >>> load_tile_set("de").values["Ä"], load_tile_set("de", ("Ä",)).tile_count
+    (6, 99)
     """
+    if lost:
+        return load_tile_set(name).remove_tiles(lost)
     names = tile_set_names()
     if name not in names:
         raise UnknownTileSetError(f"There is no tile set {name!r}. Choose one of {', '.join(names)}.")

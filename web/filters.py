@@ -415,6 +415,8 @@ def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tu
     is_shipped = state.lexicon == state.tile_set  # a word list shipped with the program has the name of its tile set
     if state.board.layout != "standard":
         yield "new.layout", t(f"new.layouts.{state.board.layout}")
+    if state.lost:
+        yield "new.lost", ", ".join(state.lost)
     yield "new.lexicon", t("rules.shipped") if is_shipped else state.lexicon or t("new.lexicon_none")
     yield "new.dictionary", t("new.dictionary_open" if rules.open_dictionary else "new.dictionary_closed")
     yield "rules.challenge", _describe_challenge(rules, t)

@@ -28,7 +28,7 @@ from engine.events import GameStarted
 from engine.game import Game
 from engine.lexicon import LexiconError
 from engine.rules import MAX_PLAYERS, MIN_PLAYERS, PRESETS, VARIATIONS
-from engine.tiles import load_tile_set, playable_tile_set_names
+from engine.tiles import TileSet, load_tile_set, playable_tile_set_names
 
 OWN_LEXICON, SHIPPED_LEXICON = "own", "shipped"
 PALETTE = ("amber", "blue", "green", "violet", "red", "teal", "pink", "lime")
@@ -45,8 +45,9 @@ class NewGameRequest(msgspec.Struct, frozen=True):
 
     `first` is the number of the player who begins; null means that the players draw for first play. `choices` contains,
     by field, values that `/choices` lists, and three numbers: `minutes` (on each player's clock), `overtime` (penalty
-    points for each minute of overtime) and `scoreless` (successive scoreless turns that end the game, 0 for none). For
-    fields that are left out, the rules of `preset` apply. `variations` are values that `/choices` lists. `levels` are
+    points for each minute of overtime) and `scoreless` (successive scoreless turns that end the game, 0 for none). The
+    field `lost` has the tiles that were lost from the set, such as `QE?`. For fields that are left out, the rules of
+    `preset` apply. `variations` are values that `/choices` lists. `levels` are
     the levels of the players in the Finish Line game, in seat order; if it is empty, the field `level` of `choices`
     applies to all players.
     """
@@ -117,6 +118,7 @@ def make_game(request: NewGameRequest, find_own: FindLexicon) -> StartGame:
             read_choice(choices, "layout", layout_names(), "standard"),
             first=_find_first_player(request.first, seats, players),
             draw=request.first is None,
+            lost=_read_lost_tiles(choices.get("lost", ""), load_tile_set(tiles)),
         )
         Game.begin(started)
     except LexiconError as error:
@@ -125,6 +127,18 @@ def make_game(request: NewGameRequest, find_own: FindLexicon) -> StartGame:
         raise NewGameError("new.wrong.choice", choice=str(error)) from None
     colours = _select_taken_seats(seats, request.colours)
     return StartGame(started, words, tuple(colour if colour in PALETTE else "" for colour in colours))
+
+
+def _read_lost_tiles(text: str, tiles: TileSet) -> tuple[str, ...]:
+    """Return the tiles in a text, in which commas and spaces may separate them. Raises `NewGameError`."""
+    letters = tiles.upper("".join(text.replace(",", " ").split()))
+    try:
+        lost = tuple(tile.face for tile in tiles.parse(letters))
+    except NotationError:
+        raise NewGameError("new.wrong.lost", choice=letters) from None
+    if excess := tiles.find_excess(lost):
+        raise NewGameError("new.wrong.lost", choice=", ".join(excess))
+    return lost
 
 
 def _select_taken_seats(seats: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:

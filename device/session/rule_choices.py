@@ -60,7 +60,7 @@ NUMBER_CHOICES: Mapping[str, NumberChoice] = MappingProxyType(
     }
 )
 """Fields with a number in a request for a new game."""
-CHOICE_FIELDS = ("tiles", "lexicon", "layout", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
+CHOICE_FIELDS = ("tiles", "lost", "lexicon", "layout", "preset", *RULE_CHOICES, *NUMBER_CHOICES)
 """The allowed fields of `NewGameRequest.choices`."""
 DRAW = "draw"
 """Text in place of the first player's name if the players draw for first play."""

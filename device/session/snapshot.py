@@ -203,7 +203,7 @@ class TableSnapshot:
     - Turns: `turn_of` is the player whose turn it is, None before and after a game, and during the draw for first play.
       `drawing` are the players who must draw now. `exchange_most` is the number of tiles that may be exchanged now.
       `clock` is None in a game without a clock. `unseen` counts the tiles that are not on the board, in alphabetical
-      order.
+      order. `lost` are the tiles that the set does not have any more.
     - Questions: `open_questions` are the deferred questions, the oldest first.
     - The end: `end_due` is True if the game should end by the rules. `winners` are set after the end. `racks_wanted`
       are the players whose unplayed letters are not known; with `skips_racks`, no unplayed letters count.
@@ -234,6 +234,7 @@ class TableSnapshot:
     lexicon_advises: bool = False
     in_bag: int | None = None
     unseen: tuple[tuple[str, int], ...] = ()
+    lost: tuple[str, ...] = ()
     edition: str = ""
     exchange_most: int = 0
     end_due: bool = False

@@ -51,6 +51,7 @@ def build_snapshot(game: Game, words: WordList | None, provisional: Collection[i
         open_dictionary=game.rules.open_dictionary,
         in_bag=game.bag_count,
         unseen=tuple(game.unseen.items()),
+        lost=game.start_event.lost,
         edition=game.rules.edition,
         rules=game.rules,
         finish_lines=game.rules.finish_lines(len(game.players)),

@@ -10,7 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.board import SQUARES, square_at
-from engine.events import Challenged, EndReason, Exchanged, GameEnded, Passed, PlayMade, PositionEntered, RackRevealed
+from engine.events import (
+    Challenged,
+    EndReason,
+    Exchanged,
+    GameEnded,
+    GameStarted,
+    Passed,
+    PlayMade,
+    PositionEntered,
+    RackRevealed,
+    read_start,
+    to_json,
+)
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg
 from engine.plays import Play
@@ -158,4 +170,23 @@ def test_letters_entered_for_who_went_out_do_not_count(players: int) -> None:
     entered = game.push(RackRevealed(out, tuple(game.unseen.elements())[:2]), GameEnded(EndReason.PLAYED_OUT))
     assert entered.totals == game.push(GameEnded(EndReason.PLAYED_OUT)).totals
     assert out not in entered.racks_wanted
+    assert build_game(parse_gcg(format_gcg(build_record(entered)))).totals == entered.totals
+
+
+def test_lost_tile_is_neither_in_the_bag_nor_on_a_rack() -> None:
+    started = GameStarted(("Anna", "Ben"), lost=("Q",))
+    game = Game.begin(started)
+    assert (game.bag_count, game.unseen["Q"]) == (85, 0) and "Q" in game.tiles.letters
+    ended = played_out(game).push(GameEnded(EndReason.PLAYED_OUT))
+    assert all("Q" not in line.tiles for line in ended.turns) and not ended.racks_wanted
+    assert read_start(to_json(started)) == started
+
+
+def test_entered_rack_without_a_lost_tile_corrects_both_players() -> None:
+    game = played_out(new_game())
+    out = game.state.rack_counts.index(0)
+    *held, _ = game.unseen.elements()
+    entered = game.push(GameEnded(EndReason.PLAYED_OUT)).push(RackRevealed(1 - out, tuple(held)))
+    changes = [after - before for before, after in zip(game.totals, entered.totals, strict=True)]
+    assert (changes[out], changes[1 - out]) == (game.tiles.points(held), -game.tiles.points(held))
     assert build_game(parse_gcg(format_gcg(build_record(entered)))).totals == entered.totals

@@ -164,3 +164,10 @@ def test_missing_or_unknown_level_is_refused(levels: tuple[str, ...]) -> None:
     with pytest.raises(NewGameError) as wrong:
         make(levels=levels)
     assert wrong.value.key == "new.wrong.levels"
+
+
+def test_lost_tiles_are_missing_in_the_set() -> None:
+    assert make(lost="q, e ?").started.lost == ("Q", "E", "?")
+    with pytest.raises(NewGameError) as wrong:
+        make(lost="QQ")
+    assert wrong.value.key == "new.wrong.lost" and wrong.value.values == {"choice": "Q"}
