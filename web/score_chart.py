@@ -10,7 +10,7 @@ from device.session.snapshot import TableSnapshot
 
 WIDE_CHART, TALL_CHART = (400.0, 180.0), (300.0, 240.0)
 """Width and height of two versions of the score chart, in SVG units. The style sheet shows the version that fits."""
-LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 36.0, 90.0, 12.0, 14.0
+LEFT_MARGIN, RIGHT_MARGIN, TOP_MARGIN, BOTTOM_MARGIN = 36.0, 104.0, 12.0, 14.0
 MIN_LABEL_GAP = 18.0
 MARK_STEPS_POINTS = (10, 25, 50, 100, 200, 250, 500)
 MAX_MARKS = 4

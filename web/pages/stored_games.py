@@ -49,7 +49,6 @@ def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSessi
     routes.register_error_handler(GameNotFoundError, lambda error: refuse(texts().translate(error), 404))
     routes.register_error_handler(GameInProgressError, lambda _: refuse(texts()("history.at_table")))
     routes.register_error_handler(PlayersMetError, lambda _: refuse(texts()("records.met")))
-    routes.register_error_handler(ImportFileError, lambda error: refuse(texts().translate(error)))
     routes.register_error_handler(CommandRefusedError, lambda error: refuse(texts().translate(error)))
     routes.register_error_handler(TimeoutError, lambda _: refuse(texts()("setup.slow")))
     pages, game = HistoryPages(archive, pairing, session), "/history/<int:number>"
@@ -181,10 +180,23 @@ class HistoryPages:
         return redirect("/history", code=303)
 
     def import_file(self) -> ResponseReturnValue:
-        """Import a game from an uploaded file, and redirect to the page of the game."""
-        with closing(request.files.get("file", FileStorage())) as file:
-            number = self.archive.import_game(file.read())
-        return redirect(f"/history/{number}", code=303)
+        """Import games from uploaded files, and redirect to the page of the game, or to the list of several games.
+
+        Files that cannot be imported are named; the others are imported.
+        """
+        files = request.files.getlist("file") or [FileStorage()]
+        numbers, refused = [], []
+        for file in files:
+            with closing(file):
+                try:
+                    numbers.append(self.archive.import_game(file.read()))
+                except ImportFileError as error:
+                    refused.append(error if len(files) == 1 else f"{file.filename}: {texts().translate(error)}")
+        if refused:
+            t = texts()
+            rest = t("history.imported_rest", count=len(numbers)) if numbers else ""
+            return refuse(" ".join(filter(None, (*map(t.translate, refused), rest))))
+        return redirect("/history" if len(files) > 1 else f"/history/{numbers[0]}", code=303)
 
     def records(self) -> Response:
         """Return the page with the records of all players or of one player."""

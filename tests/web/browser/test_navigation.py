@@ -26,7 +26,8 @@ FAULTY = replace(
     notices=(Notice("The camera is gone.", Trouble.CAMERA), Notice("Please take H off the board.")),
 )
 COVERED = """() => {
-  const parts = [...document.querySelectorAll("h1, .code, nav.pages a, section:not(#foot), #panel")];
+  const all = "h1, .code, nav.pages a, section h2, .players, #last, #panel, svg.board, .photo, #unseen, #chart, #turns";
+  const parts = [...document.querySelectorAll(all)].filter((part) => part.checkVisibility({ visibilityProperty: true }));
   parts.push(document.createRange());
   parts.at(-1).selectNodeContents(document.querySelector(".now"));
   return [...document.querySelectorAll(".notice")].flatMap((notice) => {

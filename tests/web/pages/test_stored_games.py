@@ -163,6 +163,17 @@ def test_game_is_brought_back_from_its_files(table: WebTable, phone: FlaskClient
     assert bring(phone, gcg)[0] == 303
 
 
+def test_several_games_are_imported_at_once(table: WebTable, phone: FlaskClient) -> None:
+    head = "#player1 A Ann\n#player2 B Bob\n"
+    games = [f"{head}>A: HORN 8F HORN +14 14\n", "no game", f"{head}>A: FARM 8F FARM +18 18\n"]
+    files = [(io.BytesIO(text.encode()), f"{number}.gcg") for number, text in enumerate(games)]
+    form = {"csrf": token(phone), "file": files}
+    answer = phone.post("/history/import", data=form, content_type="multipart/form-data")
+    assert answer.status_code == 409
+    assert answer.text.startswith("1.gcg: ") and "The other 2 games were imported." in answer.text
+    assert read(table, "/history").count("Bob") == 2
+
+
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"no game", b"\x89PNG" * 30_000])
 def test_file_that_is_no_game_is_refused_in_words(phone: FlaskClient, data: bytes) -> None:
     status, why = bring(phone, data)
