@@ -27,7 +27,8 @@ FAULTY = replace(
 )
 COVERED = """() => {
   const all = "h1, .code, nav.pages a, section h2, .players, #last, #panel, svg.board, .photo, #unseen, #chart, #turns";
-  const parts = [...document.querySelectorAll(all)].filter((part) => part.checkVisibility({ visibilityProperty: true }));
+  const isSeen = (part) => part.checkVisibility({ visibilityProperty: true });
+  const parts = [...document.querySelectorAll(all)].filter(isSeen);
   parts.push(document.createRange());
   parts.at(-1).selectNodeContents(document.querySelector(".now"));
   return [...document.querySelectorAll(".notice")].flatMap((notice) => {

@@ -171,7 +171,7 @@ def test_several_games_are_imported_at_once(table: WebTable, phone: FlaskClient)
     answer = phone.post("/history/import", data=form, content_type="multipart/form-data")
     assert answer.status_code == 409
     assert answer.text.startswith("1.gcg: ") and "The other 2 games were imported." in answer.text
-    assert read(table, "/history").count("Bob") == 2
+    assert read(table, "/history").count("Bob <b>") == 2
 
 
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"no game", b"\x89PNG" * 30_000])
