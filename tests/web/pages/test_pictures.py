@@ -94,7 +94,7 @@ def test_picture_without_a_board_is_answered_with_the_reason(
 ) -> None:
     board.board = None
     answer = send_picture(phone, session)
-    assert answer.status_code == 422 and answer.text == "No board was found. A cat. Take another picture.\n"
+    assert answer.status_code == 422 and answer.text == "No board was found. A cat.\n"
     assert not session.state.turns
 
 

@@ -33,7 +33,7 @@ def test_missing_pass_shows_the_players_and_totals_that_follow_from_it(table: We
     before = list_turns(table)
     form = fill_in(phone, "/dialogs/turn?number=2&insert", kind="pass")
     shown = preview(phone, "insert-turn", form)
-    assert "Ben passed 0 0 Anna FA.M H6 +9 23 Ben PASTE 10F +25 25 Totals: Anna 23 · Ben 25" in shown
+    assert "Ben passed 0 0 Anna FARM H6 +9 23 Ben PASTE 10F +25 25 Totals: Anna 23 · Ben 25" in shown
     assert list_turns(table) == before, "nothing is recorded"
     assert phone.post("/actions/insert-turn", data=form).status_code == 204
     assert [player.total for player in table.session.state.players] == [23, 25]
