@@ -77,6 +77,7 @@ class Phone:
     def __init__(self, code: str = "") -> None:
         self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
         self._post("/pair", self._get("/pair"), code=code or re.findall(r"code there: (\d+)", journal_text())[-1])
+        self._get("/")  # leads to the set-up of a new table, once
 
     def press(self, button: str) -> None:
         """Tap a button of the page."""
