@@ -21,6 +21,7 @@ from engine.game import Game
 from engine.ledger import (
     Alternative,
     Entry,
+    Judge,
     Ledger,
     Source,
     find_counting_entries,
@@ -38,15 +39,16 @@ def find_open_squares(ledger: Ledger) -> frozenset[Square]:
 
 
 def find_told_entries(ledger: Ledger) -> frozenset[int]:
-    """Return the entries whose acts players have entered or corrected, or about which a question was answered.
+    """Return the entries whose acts players have entered or corrected, or about which they have answered a question.
 
-    Of a question, these are the acts in which its answers differ.
+    Of a question, these are the acts in which its answers differ. What a picture has answered is not told.
     """
     told: set[int] = set()
     for entry in ledger.in_effect:
         steps = [step for alternative in entry.alternatives for step in alternative]
         if entry.source not in (Source.HAND, Source.IMPORT):
-            alternatives = entry.alternatives if entry.number in ledger.answers else ()
+            answer = ledger.answers.get(entry.number)
+            alternatives = entry.alternatives if answer is not None and answer.by is Judge.PLAYER else ()
             steps = [step for step in steps if alternatives and not all(step in other for other in alternatives)]
         told |= {entry.number for step in steps if isinstance(step, Act)}
         told |= {step.of.entry for step in steps if isinstance(step, TurnCorrected | SquareCorrected) and step.of}
