@@ -1,7 +1,8 @@
 """Evenings of a club with 12 tables and five rounds, against a model of their own.
 
-Tables die and send again, players come late and leave, some have byes; results are typed and corrected, games are
-started by mistake or played for fun, and the hall is restarted after each kind of entry.
+Tables die and send again, players come late and leave, some have byes; results are typed, corrected and taken back,
+games are started by mistake or played for fun, unplayed letters are entered when the next round is played, and the hall
+is restarted after each kind of entry.
 """
 
 from __future__ import annotations
@@ -42,9 +43,15 @@ class Evening:
         self.pairings: dict[int, list[tuple[int, str, str]]] = {}
         self.points: dict[tuple[int, str], Points] = {}
         """The points that count, by round and first player."""
+        self.late_letters: list[tuple[dict[str, object], list[object], tuple[int, str], Points]] = []
+        """Games without letters: what identifies them, the missing events, round and first player, and the points."""
+        self.kinds: set[str] = set()
+        """Kinds of entries after which the hall was restarted."""
 
-    def restart(self) -> None:
-        if self.rng.random() < 0.3:
+    def restart(self, kind: str) -> None:
+        """Restart the hall after the first entry of each kind, and after some of the others."""
+        if kind not in self.kinds or self.rng.random() < 0.2:
+            self.kinds.add(kind)
             self.hall.close()
             self.hall = HallReceiver(self.path, SETTINGS)
 
@@ -58,15 +65,18 @@ class Evening:
             lines = [f"{number};{table};{first};{second}" for table, first, second in self.pairings[number]]
         if self.rng.random() < 0.5:
             self.hall.edit_event(lambda event: import_pairings(event, "1,X,Y", number))
-            self.restart()
+            self.restart("wrong pairings")
             self.hall.undo_edit()
+            self.restart("undo")
         self.hall.edit_event(lambda event: import_pairings(event, "\n".join(lines), number))
-        self.restart()
+        self.restart("pairings")
         self.hall.edit_event(lambda event: replace(event, sent=number, is_started=True))
+        self.restart("start")
 
     def play(
-        self, table: int, names: tuple[str, str], points: Points, *, is_early: bool = False, letters: bool = False
-    ) -> None:
+        self, table: int, names: tuple[str, str], points: Points, *, is_early: bool = False, letters: bool = False,
+        late_for: tuple[int, str] | None = None,
+    ) -> None:  # fmt: skip
         """Let a table play a game; it dies in the middle, and sends its log again. Swapped seats do not matter."""
         seats = (0, 1) if self.rng.random() < 0.8 else (1, 0)
         players, totals = tuple(names[seat] for seat in seats), tuple(points[seat] for seat in seats)
@@ -76,12 +86,33 @@ class Evening:
         rules = Rules() if letters else Rules(unplayed=UnplayedRule.NONE)
         bodies = write_acts(GameStarted(players, rules), *acts)
         self.games[table] += 1
-        for count in (2, len(bodies) - 2 if letters else 3, len(bodies), len(bodies)):
-            begun = 1e9 + 100 * self.games[table]
-            events = [{"time": begun + i, "event": body} for i, body in enumerate(bodies[:count])]
-            log = {"table": str(table), "store": f"s{table}", "game": self.games[table], "events": events}
-            self.hall.receive(f"tilekeeper/v2/{table}/log", json.dumps(log).encode(), False)
-            self.restart()
+        whole = len(bodies) - 2 if late_for else len(bodies)
+        begun = 1e9 + 100 * self.games[table]
+        events = [{"time": begun + i, "event": body} for i, body in enumerate(bodies)]
+        game = {"table": str(table), "store": f"s{table}", "game": self.games[table]}
+        for count in (2, len(bodies) - 2 if letters else 3, whole, whole):
+            self.receive("log", {**game, "events": events[:count]})
+            self.restart("game")
+        if late_for:
+            missing: list[object] = [{**one, "number": n} for n, one in enumerate(events[whole:], whole)]
+            self.late_letters.append((game, missing, late_for, points))
+
+    def receive(self, kind: str, message: dict[str, object]) -> None:
+        self.hall.receive(f"tilekeeper/v2/{message['table']}/{kind}", json.dumps(message).encode(), False)
+
+    def enter_late_letters(self) -> None:
+        """Let players enter letters after the next game has begun; a result that was typed before still counts."""
+        for game, missing, key, points in self.late_letters:
+            for event in missing:
+                assert isinstance(event, dict)
+                self.receive("events", {**game, **event})
+            self.restart("letters")
+            self.points.setdefault(key, points)
+        self.late_letters = []
+
+    def type_points(self, number: int, first: str, points: Points) -> None:
+        self.hall.edit_event(lambda event: decide(event, number, first, points=points))
+        self.restart("points")
 
     def play_round(self, number: int) -> None:
         for table, first, second in self.rng.sample(self.pairings[number], len(self.pairings[number])):
@@ -89,17 +120,23 @@ class Evening:
                 continue
             names = first, second
             points = self.rng.randrange(250, 500), self.rng.randrange(250, 500)
+            is_late = table <= 9 and self.rng.random() < 0.15
             if table <= 3 and self.rng.random() < 0.3:
                 self.play(table, names, (13, 1), is_early=True)  # a false start
             if table <= 9:
-                self.play(table, names, points, letters=self.rng.random() < 0.3)
-                if self.rng.random() < 0.2:
+                letters = is_late or self.rng.random() < 0.3
+                self.play(table, names, points, letters=letters, late_for=(number, first) if is_late else None)
+                if self.rng.random() < 0.2 and not is_late:
                     self.play(table, names, (600, 1))  # for fun
+            if not is_late:
+                self.points[number, first] = points
             if table > 9 or self.rng.random() < 0.15:  # without a camera, or corrected
-                points = self.rng.randrange(250, 500), self.rng.randrange(250, 500)
-                self.hall.edit_event(lambda event, n=number, f=first, p=points: decide(event, n, f, points=p))  # type: ignore[misc]
-                self.restart()
-            self.points[number, first] = points
+                self.points[number, first] = self.rng.randrange(250, 500), self.rng.randrange(250, 500)
+                self.type_points(number, first, self.points[number, first])
+            if self.rng.random() < 0.2:
+                self.type_points(number, first, (1, 2))
+                self.hall.undo_edit()
+                self.restart("undo")
 
     def compute_table(self) -> dict[str, tuple[int, float, int]]:
         """Return games, wins and spread of each player by the director's own sheet."""
@@ -109,10 +146,14 @@ class Evening:
                 if not second:
                     table[first].append((1.0, 50))
                     continue
+                if (number, first) not in self.points:
+                    continue
                 mine, theirs = self.points[number, first]
                 win = 1.0 if mine > theirs else 0.5 if mine == theirs else 0.0
                 table[first].append((win, mine - theirs))
                 table[second].append((1.0 - win, theirs - mine))
+        for name in {name for pairings in self.pairings.values() for _, *names in pairings for name in names if name}:
+            table[name] += []
         return {name: (len(one), sum(w for w, _ in one), sum(s for _, s in one)) for name, one in table.items()}
 
 
@@ -126,12 +167,26 @@ def test_evening_equals_the_sheet_of_a_careful_director(tmp_path: Path, seed: in
         if number == 4:
             active = active[3:]  # withdrawn
         evening.pair(number, list(active[: 2 * TABLES + 1]))
+        late = evening.late_letters
+        evening.late_letters = []
         evening.play_round(number)
-        hall = evening.hall.state
-        assert sorted(hall.event.rounds) == sorted(evening.pairings)
-        for one, lines in hall.rounds.items():
-            shown = {(one, line.pairing.first): line.points for line in lines if line.counts}
-            assert shown == {key: points for key, points in evening.points.items() if key[0] == one}, one
-        standings = compute_standings(hall.event, hall.all_results)
-        assert {one.name: (one.games, one.wins, one.spread) for one in standings} == evening.compute_table()
+        compare(evening)
+        evening.late_letters, next_late = late, evening.late_letters
+        evening.enter_late_letters()
+        evening.late_letters = next_late
+        compare(evening)
+    evening.enter_late_letters()
+    compare(evening)
     evening.hall.close()
+    assert evening.kinds >= {"pairings", "undo", "start", "game", "points", "letters"}
+
+
+def compare(evening: Evening) -> None:
+    """Compare rounds, results and standings of the hall with those of the director."""
+    hall = evening.hall.state
+    assert sorted(hall.event.rounds) == sorted(evening.pairings)
+    for one, lines in hall.rounds.items():
+        shown = {(one, line.pairing.first): line.points for line in lines if line.counts}
+        assert shown == {key: points for key, points in evening.points.items() if key[0] == one}, one
+    standings = compute_standings(hall.event, hall.all_results)
+    assert {one.name: (one.games, one.wins, one.spread) for one in standings} == evening.compute_table()
