@@ -17,13 +17,15 @@ from tests.web.hall.conftest import HORN, STARTED, ShownHall, received
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 pytestmark = MARKS
 LONG_NAME = "Donaudampfschifffahrtsgesellschaftskapit"
 CUT_OFF = """() => [...document.querySelectorAll("section, .words .word")]
   .filter((part) => part.scrollWidth > part.clientWidth + 1 && part.clientWidth)
   .map((part) => part.outerHTML.slice(0, 80))"""
+MAX_DIRECTOR_PX = 2500
+"""Largest height of the director's page with 12 tables on a phone."""
 PAGES = ("/", "/foyer", "/event", "/tables/Table%202", "/tables/Table%202/overlay")
 
 
@@ -52,13 +54,46 @@ def test_no_page_is_wider_than_its_screen(browser: Browser, server: PageServer, 
             assert page.evaluate("document.documentElement.scrollWidth") <= size[0], path
 
 
+def pair_director(page: Page, server: PageServer) -> None:
+    """Pair a browser as a director does, and open the page of the event."""
+    page.goto(f"http://127.0.0.1:{server.port}/pair")
+    page.get_by_label("Six digits").fill(server.app.extensions["pairing"].code)
+    page.get_by_role("button", name="Pair", exact=True).click()
+    page.get_by_role("link", name="Standings").click()
+    page.locator("#pairings").wait_for(state="attached")
+
+
+def test_foyer_in_a_paired_browser_follows_the_games_without_reloading(
+    browser: Browser, server: PageServer, hall: ShownHall
+) -> None:
+    with open_tab(browser, SCREEN) as page:
+        pair_director(page, server)
+        page.goto(f"http://127.0.0.1:{server.port}/foyer")
+        page.evaluate("window.first = true")
+        hall.state = apply_game(hall.state, *received("Table 1", [STARTED, HORN, Passed(1)]))
+        hall.look()
+        page.locator("#table-0").get_by_text("Ben: passed").wait_for()
+        assert page.evaluate("window.first")
+
+
+def test_director_saves_a_round_and_types_a_result(browser: Browser, server: PageServer, hall: ShownHall) -> None:
+    with open_tab(browser, PHONE) as page:
+        pair_director(page, server)
+        page.get_by_role("link", name="+2").click()
+        page.locator("#pairings").fill("\n".join(f"{n} Player {n} - Guest {n}" for n in range(1, 13)))
+        page.locator("form", has=page.locator("#pairings")).get_by_role("button").click()
+        row = page.locator(".lines li", has_text="Player 12")
+        row.get_by_label("Player 12").fill("401")
+        row.get_by_label("Guest 12").fill("380")
+        row.get_by_role("button").click()
+        page.get_by_text("401 : 380 by hand").wait_for()
+        assert page.evaluate("document.documentElement.scrollHeight") <= MAX_DIRECTOR_PX
+        assert [line.points for line in hall.state.rounds[2] if line.counts] == [(401, 380)]
+
+
 def test_no_page_is_wider_than_its_screen_if_the_text_is_twice_as_large(browser: Browser, server: PageServer) -> None:
     with open_tab(browser, PHONE) as page:
-        page.goto(f"http://127.0.0.1:{server.port}/pair")
-        page.get_by_label("Six digits").fill(server.app.extensions["pairing"].code)
-        page.get_by_role("button", name="Pair", exact=True).click()
-        page.get_by_role("link", name="Standings").click()
-        page.locator("#pairings").wait_for(state="attached")
+        pair_director(page, server)
         for path in PAGES:
             page.goto(f"http://127.0.0.1:{server.port}{path}")
             page.evaluate("document.documentElement.style.fontSize = '200%'")
