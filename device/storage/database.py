@@ -56,7 +56,7 @@ class Database:
         """
         self.path = str(path)
         self._schema = schema
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._log_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._lock_file = -1
         self._file_id: tuple[int, int] | None = None

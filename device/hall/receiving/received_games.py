@@ -162,7 +162,7 @@ class ReceivedGames:
         the name `table`, unless `is_online` returns True for the other name: then it is the name of another device.
         Raises `MissingEventsError`, `OtherTableError`, `TableFullError`.
         """
-        with self._transaction() as db:
+        with self.transaction() as db:
             found, stored = self._find_game(db, table, store, number, events[0])
             if found and found.table != table and is_online(found.table):
                 raise OtherTableError(f"the game of another table, {found.table}")
@@ -220,7 +220,7 @@ class ReceivedGames:
         if result:
             self.save_note(f"{RESULT_NOTE}{game}", msgspec.json.encode(result).decode())
         else:
-            with self._transaction() as db:
+            with self.transaction() as db:
                 db.execute("DELETE FROM note WHERE name = ?", (f"{RESULT_NOTE}{game}",))
 
     def list_results(self) -> list[Result]:
@@ -239,18 +239,22 @@ class ReceivedGames:
 
     def add_row(self, table: str, row: Sequence[object]) -> None:
         """Add a row with its checksum to one of the `CHECKED_TABLES`, or replace the one with the same key."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             db.execute(f"REPLACE INTO {table} VALUES ({', '.join('?' * len(row))})", tuple(row))
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Return a context manager for a change, which also counts the rows again."""
-        with self._database.transaction() as db:
-            before = db.total_changes
-            yield db
-            if db.total_changes > before:
-                db.execute("DELETE FROM total")
-                db.execute("INSERT INTO total VALUES (?, ?, ?)", add_checksum(*db.execute(_COUNT_ROWS).fetchone()))
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Return a context manager; all changes in its block are saved, or none. It also counts the rows again."""
+        with self._database.reading() as db:
+            if db.in_transaction:  # this thread has begun it
+                yield db
+                return
+            with self._database.transaction():
+                before = db.total_changes
+                yield db
+                if db.total_changes > before:
+                    db.execute("DELETE FROM total")
+                    db.execute("INSERT INTO total VALUES (?, ?, ?)", add_checksum(*db.execute(_COUNT_ROWS).fetchone()))
 
 
 def _has_event(events: Sequence[StoredEvent], event: StoredEvent) -> bool:

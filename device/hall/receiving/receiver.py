@@ -59,7 +59,6 @@ from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageErr
 from device.hall.receiving.received_games import (
     MissingEventsError,
     OtherTableError,
-    ReceivedGame,
     ReceivedGames,
     TableFullError,
 )
@@ -85,7 +84,6 @@ def load_state(games: ReceivedGames) -> HallState:
     for name, game in {game.table: game for game in games.list_games()}.items():
         if name not in forgotten:
             state = apply_game(state, game, games.read_events(game.id))
-    _save_newest_results(games, state)
     return state
 
 
@@ -100,19 +98,6 @@ def save_event(games: ReceivedGames, state: HallState) -> None:
 def save_forgotten(games: ReceivedGames, forgotten: frozenset[str]) -> None:
     """Save the names of the forgotten tables. Raises `StoreError`."""
     games.save_note(_FORGOTTEN_NOTE, json.dumps(sorted(forgotten)))
-
-
-def _save_newest_results(games: ReceivedGames, state: HallState) -> None:
-    """Save or delete the results of the newest games if a power cut prevented it after the last events."""
-    saved = {result.game: result for result in games.list_results()}
-    for table in state.tables.values():
-        played = table.played
-        if played is None or played.game is None:
-            continue
-        number = played.received.id
-        computed = state.find_game_result(number)
-        if computed != saved.get(number):
-            games.save_result(number, computed)
 
 
 _log = logging.getLogger(__name__)
@@ -159,9 +144,6 @@ class HallReceiver(BrokerTask):
         self._devices: dict[str, tuple[str, ...]] = {}
         """Ids of the last stores (up to four) in the messages of each table, to detect two devices with one name. The
         same id twice in a row counts once."""
-        self._unapplied: dict[tuple[str, str, int], ReceivedGame] = {}
-        """Games with stored events that are not in `state` yet, because the file could not be written: by table, store
-        and number."""
         self._sent: dict[str, int] = {}
         """The number of the last order to each table, until the table has answered it."""
         self._offers: dict[str, OfferPairing] = {}
@@ -340,16 +322,14 @@ class HallReceiver(BrokerTask):
 
     def _add_events(self, table: str, store: str, number: int, events: list[StoredEvent]) -> HallState:
         self.state.find_table(table)  # before anything is written
-        key = table, store, number
-        changed = self.games.add_events(table, store, number, events, self._is_online) or self._unapplied.get(key)
-        if changed is None:
-            return self.state
-        self._unapplied[key] = changed  # until its result is stored: the broker sends the events again after an error
-        state = apply_game(self.state, changed, self.games.read_events(changed.id))
-        result = state.find_game_result(changed.id)
-        if result != self.state.find_game_result(changed.id):
-            self.games.save_result(changed.id, result)
-        del self._unapplied[key]
+        with self.games.transaction():  # after an error, the broker sends the events again
+            changed = self.games.add_events(table, store, number, events, self._is_online)
+            if changed is None:
+                return self.state
+            state = apply_game(self.state, changed, self.games.read_events(changed.id))
+            result = state.find_game_result(changed.id)
+            if result != self.state.find_game_result(changed.id):
+                self.games.save_result(changed.id, result)
         return state
 
     def _is_online(self, table: str) -> bool:

@@ -16,16 +16,15 @@ from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings
 from device.storage.errors import StoreFullError
 from engine.events import EndReason, GameEnded, GameStarted, Passed, RackRevealed, to_json
-from engine.ledger import Undone
 from engine.rules import Rules, UnplayedRule
 from tests.support import samples
-from tests.support.archives import write_act, write_acts
+from tests.support.archives import write_acts
 
 
 def test_result_counts_after_the_disk_was_full_at_the_end_of_the_game(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The broker sends the last event again, which the file has already."""
+    """Events and result are saved together, and the broker sends the events again."""
 
     def fail(*_: object) -> None:
         raise StoreFullError("the disk is full")
@@ -37,34 +36,6 @@ def test_result_counts_after_the_disk_was_full_at_the_end_of_the_game(
         send_ended_game(hall, 1)
         assert [result.game for result in hall.state.results] == [1]
         assert [result.game for result in hall.games.list_results()] == [1]
-
-
-def test_result_is_kept_after_a_power_cut_at_the_end_of_the_game(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        monkeypatch.setattr(hall.games, "save_result", lambda *_: None)
-        send_ended_game(hall, 1)
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        send_ended_game(hall, 1)  # the log of the table, after each connection
-        send_ended_game(hall, 2)
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        assert [result.game for result in hall.state.results] == [1, 2]
-
-
-def test_result_of_a_game_that_goes_on_is_gone_after_a_power_cut_at_the_undo(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        send_ended_game(hall, 1)
-        monkeypatch.setattr(hall.games, "save_result", lambda *_: None)
-        undone = {"table": "7", "store": "a", "game": 1, "number": 5, "time": 1.0, "event": write_act(Undone(4), 5)}
-        hall.receive("tilekeeper/v2/7/events", json.dumps(undone).encode(), False)
-        assert hall.state.results == ()
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        send_ended_game(hall, 2)
-    with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
-        assert [result.game for result in hall.state.results] == [2]
 
 
 def test_game_that_a_table_sends_again_under_a_new_name_counts_once(tmp_path: Path) -> None:
