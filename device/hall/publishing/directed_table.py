@@ -79,7 +79,8 @@ class DirectedTable:
         self._clock = clock
         self._lock = threading.Lock()
         self._reported: float | None = None
-        self._direction = self._read_direction()
+        self.direction = self._read_direction()
+        """What the director has ordered."""
         self._answers: deque[OrderAnswer] = deque(maxlen=MAX_ANSWERS)
         self.offered_key = b""
         """The public key that a hall at this broker offers, or empty bytes."""
@@ -91,17 +92,17 @@ class DirectedTable:
     @property
     def accepted_key(self) -> bytes:
         """The key of the hall that may direct this table, or empty bytes."""
-        return self._direction.key
+        return self.direction.key
 
     @property
     def name(self) -> str:
         """The name that the director has given to the table, or an empty string."""
-        return self._direction.name
+        return self.direction.name
 
     @property
     def offer(self) -> OfferPairing | None:
         """The pairing that the director has sent for the next game."""
-        return self._direction.offer
+        return self.direction.offer
 
     @property
     def pairing(self) -> tuple[str, ...]:
@@ -147,7 +148,7 @@ class DirectedTable:
         with self._lock:
             if not key or key != self.offered_key:
                 return False
-            self._save(Direction(key, self._direction.numbers))
+            self._save(Direction(key, self.direction.numbers))
         self.on_answer()
         return True
 
@@ -157,11 +158,11 @@ class DirectedTable:
         Raises `StoreError`.
         """
         with self._lock:
-            self._save(Direction(numbers=self._direction.numbers))
+            self._save(Direction(numbers=self.direction.numbers))
 
     def _carry_out(self, payload: bytes, store_id: str) -> None:
         with self._lock:
-            before = self._direction
+            before = self.direction
             key = before.key.hex()
             order = verify_order(payload, before.key, self._table, store_id, before.numbers.get(key, 0))
             numbers = {**before.numbers, key: order.number}
@@ -205,7 +206,7 @@ class DirectedTable:
 
     def _save(self, direction: Direction) -> None:
         self._store.save_note(TABLE_NOTES, NOTE_NAME, msgspec.json.encode(direction).decode())
-        self._direction = direction
+        self.direction = direction
 
 
 def _apply(direction: Direction, command: DirectorCommand) -> Direction:

@@ -5,23 +5,24 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from concurrent.futures import Future
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from device.catalogue import get_text
 from device.hall.broker_task import BrokerTask
 from device.hall.director import KEY_TOPIC, MAX_PACKET_BYTES, make_director_topic
 from device.hall.messages import (
-    OfferPairing,
     Publication,
     TableEvent,
     make_answer_message,
     make_state_message,
     make_status_message,
 )
-from device.hall.publishing.directed_table import DirectedTable
+from device.hall.publishing.directed_table import DirectedTable, Direction
 from device.hall.publishing.event_queue import EventQueue, LateEntries
 from device.hall.publishing.home_assistant import make_discovery_message
+from device.session.commands.base import TableCommand
 from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import HallSettings
@@ -36,31 +37,27 @@ CHECK_INTERVAL_S = 5.0
 """Interval at which the store is read even if there is no new snapshot, in seconds."""
 
 
+_PublishedState = tuple[TableSnapshot, bool, Direction]
+"""What the state of a table is made from: the game, whether the players call the director, and what was ordered.
+
+It is published again after a hall was accepted, which then sends what the table has refused before.
+"""
+
+
+class PublishedTable(SnapshotSource, Protocol):
+    """A table that is published: its session, or a table that is played from a script."""
+
+    def submit(self, command: TableCommand, /) -> Future[TableSnapshot]:
+        """Carry out a command."""
+
+
 def open_hall(
     session: TableSession, store: GameStore, settings: HallSettings, report: Callable[[str], None]
 ) -> HallPublisher:
     """Return a context manager that publishes the games and carries out the orders of an accepted hall."""
-    directed = DirectedTable(settings.table, store, session.submit, report)
-    session.director = directed
-    return HallPublisher(session, store, settings, report, directed)
-
-
-@dataclass(frozen=True, slots=True)
-class _PublishedState:
-    """Contents of the message with the state of a table; `name` and `offer` are from the director.
-
-    The message is sent again after a hall was accepted, so that it sends what the table has refused before.
-    """
-
-    snapshot: TableSnapshot
-    calls_director: bool
-    name: str
-    offer: OfferPairing | None
-    accepted_key: bytes
-
-    def is_same(self, other: _PublishedState) -> bool:
-        """Return True if both states give the same message; snapshots are compared by identity, which is fast."""
-        return self.snapshot is other.snapshot and replace(self, snapshot=other.snapshot) == other
+    publisher = HallPublisher(session, store, settings, report)
+    session.director = publisher.directed
+    return publisher
 
 
 class HallPublisher(BrokerTask):
@@ -71,7 +68,7 @@ class HallPublisher(BrokerTask):
 
     def __init__(
         self,
-        session: SnapshotSource,
+        session: PublishedTable,
         store: GameStore,
         settings: HallSettings,
         report: Callable[[str], None],
@@ -82,10 +79,9 @@ class HallPublisher(BrokerTask):
         self._store = store
         self._settings = settings
         self.calls_director = False
-        self.directed = directed
+        self.directed = directed or DirectedTable(settings.table, store, session.submit, report)
+        self.directed.on_answer = self._wake_thread
         self._is_hall_new = False
-        if directed is not None:
-            directed.on_answer = self._wake_thread
         self._late = LateEntries(store)
         session.add_listener(self._handle_state)
         store.late_listeners.append(self._handle_late_entry)
@@ -117,58 +113,51 @@ class HallPublisher(BrokerTask):
     def _describe_refusal(self, error: Exception) -> str:
         return get_text("hall-refused", error)
 
-    def _make_subscription(self, queue: EventQueue) -> Subscription | None:
+    def _make_subscription(self, queue: EventQueue) -> Subscription:
         """Return the subscription to the director's messages.
 
         The broker does not keep the director's messages for a table that is offline.
         """
         from device.hall.connection import Subscription
 
-        directed = self.directed
-        if directed is None:
-            return None
         return Subscription(
             (KEY_TOPIC, make_director_topic(self._settings.table)),
-            lambda topic, payload, is_retained: self._receive(directed, queue, topic, payload, is_retained),
+            partial(self._receive, queue),
             session_s=0,
             max_bytes=MAX_PACKET_BYTES,
             is_required=False,
         )
 
-    def _receive(
-        self, directed: DirectedTable, queue: EventQueue, topic: str, payload: bytes, is_retained: bool
-    ) -> None:
+    def _receive(self, queue: EventQueue, topic: str, payload: bytes, is_retained: bool) -> None:
         """Pass a message to `directed`; if it is the key of a hall that has just connected, publish the state again.
 
         Otherwise the hall would use an older state that the broker has kept. A running clock in an older state would be
         wrong if the time of day differs between hall and table.
         """
         self._is_hall_new = self._is_hall_new or (topic == KEY_TOPIC and not is_retained)
-        directed.receive(topic, payload, is_retained, queue.store_id)
+        self.directed.receive(topic, payload, is_retained, queue.store_id)
 
     def _publish_answers(self, connection: BrokerConnection) -> None:
         """Publish the answers to the director; if the broker does not allow them, this is only logged."""
-        answers = self.directed.take_answers() if self.directed else []
         connection.publish(
-            [make_answer_message(answer) for answer in answers],
+            [make_answer_message(answer) for answer in self.directed.take_answers()],
             lambda reason: _log.warning("the director gets no answer from this table: %s", reason),
         )
 
     def _read_state(self) -> _PublishedState:
-        one = self.directed
-        values = (one.name, one.offer, one.accepted_key) if one else ("", None, b"")
-        return _PublishedState(self._session.state, self.calls_director, *values)
+        return self._session.state, self.calls_director, self.directed.direction
 
     def _make_state_message(self, state: _PublishedState, store: str) -> Publication:
+        snapshot, calls_director, direction = state
         return make_state_message(
             self._settings.table,
-            state.snapshot,
+            snapshot,
             time.monotonic(),
             time.time(),
-            calls_director=state.calls_director,
-            name=state.name,
+            calls_director=calls_director,
+            name=direction.name,
             store=store,
-            offer=state.offer,
+            offer=direction.offer,
         )
 
     def _use_broker(self) -> None:
@@ -206,7 +195,7 @@ class HallPublisher(BrokerTask):
         """
         batch, state = queue.read_batch(), self._read_state()
         last_event = next((one.message for one in batch[::-1] if isinstance(one.message, TableEvent)), None)
-        if self._is_hall_new or last_state is None or not state.is_same(last_state):
+        if self._is_hall_new or last_state is None or state[0] is not last_state[0] or state[1:] != last_state[1:]:
             self._is_hall_new = False
             batch.append(self._make_state_message(state, queue.store_id))
             last_state = state
