@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SERIOUS = {"serious", "critical"}
 RULES: dict[Literal["light", "dark"], dict[str, object]] = {
-    "light": {"resultTypes": ["violations"]},
+    "light": {"resultTypes": ["violations"], "rules": {"label-content-name-mismatch": {"enabled": True}}},
     "dark": {"resultTypes": ["violations"], "runOnly": ["color-contrast"]},
 }
 """Options of axe for each scheme: all rules in light; the scheme changes only the colours."""
