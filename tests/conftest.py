@@ -130,3 +130,9 @@ def _share_url_builders() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Rule, "_compile_builder", find_builder)
         yield
+
+
+@pytest.fixture(autouse=True)
+def _players_take_their_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let each press count as one after some thinking, although tests press at once."""
+    monkeypatch.setattr("device.session.game_controller.MAX_QUICK_S", 0.0)

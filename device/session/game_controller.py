@@ -107,6 +107,10 @@ class NoDirector:
         return False
 
 
+MAX_QUICK_S = 10.0
+"""Time, in seconds, after which a press is that of the next player. Few players draw tiles, think and play faster."""
+
+
 class GameController:
     """Controller of the current game, with its log, its clock, the evidence of readings and the notices."""
 
@@ -134,6 +138,8 @@ class GameController:
         """The word list in use; None means that words are not checked."""
         self.pictures = PictureBuffer(store)
         """The last pictures, by the names that the snapshots contain."""
+        self._last_press = -MAX_QUICK_S
+        """The time (s) at which the last turn was recorded from a press."""
         self.seat: int | None = None
         """The player whose button or phone ended the turn last; None for a shared one, and for the API."""
         self.notices: tuple[Notice, ...] = ()
@@ -237,7 +243,8 @@ class GameController:
         """The context for the explanation of the next reading."""
         history = make_question_history(self.ledger, self.evidence, self._asked_words)
         readings = self.evidence.history.without(self.ledger.undone)
-        return TurnContext(self.ledger, self.words, readings, history, self.seat)
+        is_quick = self._now() - self._last_press < MAX_QUICK_S
+        return TurnContext(self.ledger, self.words, readings, history, self.seat, is_quick=is_quick)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
         """Start a game, and delete the previous one if it has no turn. If `words` is `...`, the word list is kept.
@@ -368,6 +375,8 @@ class GameController:
         steps = [step for steps in record.alternatives[:1] for step in steps]
         if record.source is Source.HAND:
             self._note_entered(steps, ledger.game)
+        elif record.source is Source.PRESS:
+            self._last_press = self._now()
         self._continue_with(ledger, steps, pictures={number: jpegs} if jpegs and number else {})
 
     def _read_clocks(self, alternatives: Iterable[Alternative]) -> tuple[float, ...] | None:

@@ -23,6 +23,7 @@ from engine.inference.log_priors import (
     EARLY_TILE_LOG_PRIOR,
     EXCHANGED_LETTER_LOG_PRIOR,
     LIFTED_LOG_PRIOR,
+    QUICK_TURN_LOG_PRIOR,
     REMOVED_TILE_LOG_PRIOR,
     STOPPED_PLAY_LOG_PRIOR,
     UNLISTED_LOG_PRIOR,
@@ -187,7 +188,8 @@ class Past:
     reading was wrong, or the picture was taken at another moment: the player changed the play after the press, or the
     next player had already placed a tile. The likelier of the two counts. `words` is the list in which players may look
     words up at any time, or None. `told` are the entries that say what players have told: these are not contradicted.
-    From the squares `removed`, they have removed a tile that pictures may still show.
+    From the squares `removed`, they have removed a tile that pictures may still show. `is_quick` is True if the last
+    turn was pressed only seconds ago.
     """
 
     game: Game
@@ -195,6 +197,7 @@ class Past:
     words: WordList | None = None
     told: Collection[int] = ()
     removed: Mapping[Square, SquareReading] = field(default_factory=dict)
+    is_quick: bool = False
 
     def compare(self, story: Game) -> float:
         """Return the log-likelihood (nats) of the observations after `story`, relative to the recorded game.
@@ -206,6 +209,8 @@ class Past:
         if any(self._shows_stop(number, story) for number in range(len(self.observations))):
             total += STOPPED_PLAY_LOG_PRIOR
         first = min((one.next_ref for one in self.observations if one.is_press), default=find_next_ref(self.game))
+        if self.is_quick and story.turns[: len(self.game.turns)] == self.game.turns:
+            total += QUICK_TURN_LOG_PRIOR
         for square, read in self.removed.items():
             if self.game.board[square] is None and is_consistent(read.symbol, story.board[square]):
                 total += REMOVED_TILE_LOG_PRIOR

@@ -31,6 +31,9 @@ REMOVED_TILE_LOG_PRIOR = log(0.02)
 """Log-prior of a tile where players have removed the same one from the record, because it was never there."""
 STOPPED_PLAY_LOG_PRIOR = log(0.01)
 """Log-prior of a player who presses after a part of the play, or leaves it for a long time, as if it were all."""
+QUICK_TURN_LOG_PRIOR = log(0.07)
+"""Log-prior of a turn that ends within seconds of the last press, relative to a play that its player changes then: the
+next player draws tiles and thinks first."""
 UNLISTED_LOG_PRIOR = log(0.01)
 """Log-prior of an unlisted word that a listed one replaces later, where players may look words up at any time."""
 WRONG_SEAT_LOG_PRIOR = log(0.02)

@@ -80,13 +80,21 @@ class Builder:
         truth = self.game if press.get("player") is not None else None
         self.steps.append(Step(tuple(scene), rest_s, truth=truth, **press))  # type: ignore[arg-type]
 
+    def think(self) -> None:
+        """Let the next player draw tiles and think, while the board stays as it is."""
+        scene = self.steps[-1].scene if self.steps else self.scene
+        self.steps.append(Step(scene, self.rest(8.0, 40.0)))
+
     def play_clear(self, play: Play) -> None:
         """Make a play, and press after it."""
+        self.think()
         player = self.push(play)
         self.lay(self.game.board, self.rest(), player=player)
 
-    def play_key(self, play: Play) -> None:
+    def play_key(self, play: Play, *, thinks: bool = True) -> None:
         """Make the play of the next player, at whose press the slip matters."""
+        if thinks:
+            self.think()
         player = self.push(play)
         self.lay(self.game.board, self.rest(), player=player, is_slip=True, is_key=True)
 
@@ -119,7 +127,7 @@ def lay_early_letter(build: Builder) -> str | None:
         build.lay(build.game.board, build.rest(1.0))
         build.lay(build.game.board, build.rest(0.0, 1.5), (square, letter), player=player, is_slip=True)
         note = f"{write(build.game, play)} with its {letter} at the press before"
-        build.play_key(play)
+        build.play_key(play, thinks=False)
         return note
     return None
 
@@ -137,7 +145,7 @@ def press_by_mistake(build: Builder) -> str | None:
         note = f"{write(build.game, play)} pressed with only its {letter}"
         build.lay(build.game.board, build.rest(0.3, 2), (square, letter), player=player, is_slip=True)
         if build.chance.random() < 0.5:
-            build.play_key(play)
+            build.play_key(play, thinks=False)
             return note + ", pressed again"
         build.push(play)
         build.lay(build.game.board, build.rest())
@@ -309,7 +317,7 @@ def complete_and_press(build: Builder) -> str | None:
     player = build.push(part)
     build.lay(build.game.board, build.rest(0.3, 2), player=player, is_slip=True)
     build.game = before
-    build.play_key(play)
+    build.play_key(play, thinks=False)
     return note
 
 

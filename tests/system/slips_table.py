@@ -159,6 +159,7 @@ class SlipTable:
         changed = frozenset(square for square, symbol in enumerate(scene) if symbol != self.camera.scene[square])
         if not self.camera.is_live:
             self.camera.scene = scene
+            self._time.move_to(self._time.clock() + rest_s)
             return
         for step in range(round(HAND_S / STEP_S) if changed else 0):
             middle = Random(step).choice(sorted(changed))

@@ -28,7 +28,7 @@ class TurnContext:
     `ledger` has the turns recorded so far. `words` is the word list in use; None means that words are not checked.
     `reading_history` is the evidence from earlier readings, and `question_history` has the questions asked before.
     `seat` is the index of the player whose button ended the turn; None for a shared button. `rests` are the readings of
-    the board at rest since the last turn.
+    the board at rest since the last turn, and `is_quick` is True if that turn was pressed only seconds ago.
     """
 
     ledger: Ledger
@@ -37,6 +37,7 @@ class TurnContext:
     question_history: QuestionHistory = field(default_factory=QuestionHistory)
     seat: int | None = None
     rests: tuple[Rest, ...] = ()
+    is_quick: bool = False
 
     def is_same(self, other: TurnContext) -> bool:
         """Return True if `other` leads to the same decision. Large values are compared by identity."""
@@ -44,8 +45,8 @@ class TurnContext:
             self.ledger is other.ledger
             and self.words is other.words
             and self.reading_history is other.reading_history
-            and self.rests == other.rests
             and (self.question_history, self.seat) == (other.question_history, other.seat)
+            and (self.rests, self.is_quick) == (other.rests, other.is_quick)
         )
 
     def propose(

@@ -65,6 +65,7 @@ def decide_reading(reading: BoardReading, context: TurnContext) -> ReadTurn:
         context.rests,
         words=context.words,
         told=find_told_entries(ledger),
+        is_quick=context.is_quick,
     )
     return ReadTurn(ledger, inference, decide(ledger.game, inference, known, context))
 

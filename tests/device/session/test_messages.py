@@ -274,7 +274,7 @@ def test_inserted_play_on_the_squares_of_a_later_play_is_noted(playing: TableSes
     assert "noted-square-taken" not in [notice.key for notice in state.notices]
     state = playing.submit(InsertTurn(2, at="H7", word="A.M")).result(PATIENCE_S)
     assert [n.text for n in state.notices if n.key == "noted-square-taken"] == [
-        "There is already a tile on one of the squares of H6 FA.M. Check the square and the direction."
+        "There is already a tile on one of the squares of H6 FARM. Check the square and the direction."
     ]
 
 

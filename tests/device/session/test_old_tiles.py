@@ -191,9 +191,8 @@ def test_tile_of_a_settled_question_is_asked_about_before_it_is_changed(
     assert is_asked_about(session.submit(EndTurn()).result(PATIENCE_S), H_OF_HORN)
     table.lay(HORN, FARM)
     assert session.submit(EndTurn()).result(PATIENCE_S).open_questions == ()
-    for count in (1, 2):
-        table.lay(KORN, FARM, *LATER_WORDS[:count])
-        state = session.submit(EndTurn()).result(PATIENCE_S)
+    table.lay(KORN, FARM, LATER_WORDS[0])
+    state = session.submit(EndTurn()).result(PATIENCE_S)
     assert is_asked_about(state, H_OF_HORN) and state.turns[0].word == "HORN"
 
 

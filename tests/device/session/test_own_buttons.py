@@ -87,6 +87,16 @@ def test_clear_lengthening_at_a_shared_button_is_the_play_of_the_next_player(
     assert list_turns(state)[1:] == [(1, "play", "....S")] and state.question is None
 
 
+def test_lengthening_seconds_after_the_press_may_be_the_play_of_the_same_player(
+    playing: TableSession, table: TextTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device.session.game_controller.MAX_QUICK_S", 60.0)
+    press(playing, table, None, HORN)
+    press(playing, table, None, HORNS)
+    state = answer(playing, "Anna played HORNS at 8F for 16")
+    assert list_turns(state) == [(0, "play", "HORNS")]
+
+
 def lay_with_doubt(table: TextTable, *seen: tuple[str, float]) -> None:
     """Set the board to HORN, with these candidates for the N."""
     squares = list(BoardReading.from_rows(rows(HORN)).squares)

@@ -171,7 +171,7 @@ def test_picture_is_refused_during_a_pause(gone: TableSession, command: TableCom
 def test_void_play_does_not_count_before_the_next_one_is_recorded(table: TextTable) -> None:
     with open_game(table, "Anna", "Ben", rules=VOID) as session:
         play(session, table, ("HRON", 7, 5, True))
-        table.lay_unclear(HORN)
+        table.lay_unclear(FARM)
         asked = session.submit(EndTurn()).result(PATIENCE_S).question
         with pytest.raises(CommandRefusedError) as refusal:
             session.submit(DecideChallenge(upheld=False)).result(PATIENCE_S)
