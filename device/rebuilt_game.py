@@ -81,6 +81,12 @@ class PaperGame:
             return []
         return group_by_place(errors, self.finder.full)[:MAX_PLACES]
 
+    def locate(self, scored: int) -> tuple[str, int, int]:
+        """Return the player, the row from 1 and the points of the scored turn number `scored`."""
+        turn = self.sheet.scored[scored]
+        row = (self.find_turn_number(scored) - 1) // len(self.sheet.players) + 1
+        return self.sheet.players[turn.player], row, turn.points
+
     def find_turn_number(self, scored: int) -> int:
         """Return the number on the sheet, from 1, of the scored turn number `scored`; after the last one, the next."""
         numbers = [number for number, turn in enumerate(self.sheet.turns, 1) if turn.points]
@@ -127,7 +133,8 @@ class PaperGame:
     def _choose_unplayed_rule(self) -> UnplayedRule:
         if not any(self.sheet.end):
             return UnplayedRule.NONE
-        return UnplayedRule.BOTH if min(self.sheet.end) < 0 else UnplayedRule.TWICE
+        is_lost = min(self.sheet.end) < 0 or max(self.sheet.end) == self.unplayed_points
+        return UnplayedRule.BOTH if is_lost else UnplayedRule.TWICE
 
 
 def rebuild(game: PaperGame) -> tuple[PaperGame, PlayOrders]:

@@ -15,8 +15,12 @@ from engine.board import NEIGHBOURS, SQUARES, Square
 from engine.play_orders import PlayFinder, Squares, follow_scores
 from engine.tiles import TileSet
 
-_MAX_STEPS = 100_000
-"""Limit of plays that the search for one mistake follows. Most games need fewer than 5000."""
+_MAX_STEPS, _MAX_CHANGED_STEPS = 500, 20_000
+"""Limits of plays that the search for a mistake follows without one, and after one.
+
+In most games fewer than 150 plays fit the scores before the mistake. After each of them many mistakes are tried, so
+beyond the first limit the search would take minutes.
+"""
 
 
 class Mistake(StrEnum):
@@ -80,7 +84,7 @@ def group_by_place(errors: Iterable[SheetError], full: Squares) -> list[list[She
 def _follow_mistakes(finder: PlayFinder, points: Sequence[int], starts: Starts) -> Iterator[SheetError]:
     """Yield the mistakes after which the other scores lead to the final board."""
     after = {turn: {error.covered for error in errors} for turn, errors in starts.items()}
-    steps = list(follow_scores(finder, points, after, _MAX_STEPS))
+    steps = list(follow_scores(finder, points, after, _MAX_CHANGED_STEPS))
     ends = {finder.full}
     for turn in range(len(points), -1, -1):
         yield from [error for error in starts.get(turn, ()) if error.covered in ends]

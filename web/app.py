@@ -31,6 +31,7 @@ from web.pages import (
     demo,
     dialogs,
     pictures,
+    rebuild,
     reports,
     scoreboard,
     setup,
@@ -136,6 +137,7 @@ def create_app(
     app.register_blueprint(setup.create_blueprint(session, pairing, host_info))
     archive = GameArchive(store or _open_empty_store(app), lambda: session.state.game)
     app.register_blueprint(stored_games.create_blueprint(archive, pairing, session))
+    app.register_blueprint(rebuild.create_blueprint(archive, pairing, session))
     app.register_blueprint(stored_games.create_data_blueprint(archive, pairing, host_info))
     _register_optional_pages(app, session, pairing, host_info)
     _set_template_values(app, session, pairing, host_info)

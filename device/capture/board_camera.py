@@ -182,6 +182,10 @@ class BoardCamera:
             reading, self._tracker = self._read_with(self._tracker, image, tiles)
             return reading
 
+    def read_photograph(self, image: Image, tiles: Collection[str]) -> PhotoReading:
+        """Return the reading of a photograph that is not of this camera, and leave the tracker as it is."""
+        return self._reader.read(image, tiles)
+
     def read_in_advance(self, scene: RestScene, tiles: Collection[str]) -> AdvanceReading | None:
         """Read a scene before a caller needs the reading; return None if no board was found.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
@@ -48,7 +48,7 @@ from device.storage.store import GameStore, StoreError
 from device.system.closeable import Closeable
 from engine.board import load_layout
 from engine.lexicon import WordList
-from vision.recognition.reader import PhotoReader
+from vision.recognition.reader import PhotoReader, PhotoReading
 
 _log = logging.getLogger(__name__)
 
@@ -256,6 +256,10 @@ class TableSession(Closeable):
     def capture_still(self) -> Image:
         """Return a new picture from the camera, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
         return self._board_camera.capture_still().image
+
+    def read_photograph(self, image: Image, tiles: Collection[str]) -> PhotoReading:
+        """Return the reading of a photograph of any board, for a tile set with the letters `tiles`."""
+        return self._board_camera.read_photograph(image, tiles)
 
     def place_corners(self, corners: Corners | None) -> Future[SetupView]:
         """Use corners that a user placed, in pixels of `SetupView.jpeg`; if `corners` is None, search the board."""

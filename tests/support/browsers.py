@@ -23,7 +23,8 @@ PHONE, TABLET, SCREEN = (390, 844), (820, 1180), (1920, 1080)
 WAIT_MS = 1000 * PATIENCE_S
 PICTURES = Path(__file__).parents[2] / "build" / "screenshots"
 EVERY_PAGE = (
-    "/", "/watch", "/big", "/history", "/history/1", "/history/1?turn=1", "/records", "/join", "/pair", "/phones",
+    "/", "/watch", "/big", "/history", "/history/1", "/history/1?turn=1", "/history/rebuild", "/records", "/join",
+    "/pair", "/phones",
     "/setup", "/setup#step-enrolment", "/setup#step-panel", "/setup#step-table", "/panel", "/dialogs/more",
     "/dialogs/exchange", "/dialogs/square", "/dialogs/square?square=H8", "/dialogs/new-game", "/dialogs/end-game",
     "/dialogs/decide-challenge", "/dialogs/board", "/dialogs/turn?number=1", "/dialogs/turn?number=1&insert",

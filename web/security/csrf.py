@@ -22,6 +22,8 @@ PICTURE_PATH = "/actions/picture"
 """Path that accepts the picture of a turn (`web.pages.pictures`)."""
 CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH = "/camera/preview", "/camera/still"
 """Paths that accept the pictures of a phone on a stand (`web.pages.pictures`)."""
+REBUILD_PATH = "/history/rebuild"
+"""Path that accepts a photograph of a final board (`web.pages.rebuild`)."""
 LEXICON_PATH, SHEET_PATH = "/settings/lexicon", "/setup/table"
 """Paths that accept an uploaded word list (`web.pages.settings`, `web.pages.sheet`)."""
 RESTORE_PATH = "/data/games"
@@ -30,6 +32,7 @@ MAX_BODY_BYTES_BY_PATH = {
     "/history/import": MAX_IMPORT_BYTES,
     "/api/v1/games": MAX_IMPORT_BYTES,
     PICTURE_PATH: MAX_UPLOADED_PHOTO_BYTES,
+    REBUILD_PATH: MAX_UPLOADED_PHOTO_BYTES,
     LEXICON_PATH: MAX_LEXICON_BYTES,
     RESTORE_PATH: MAX_LEXICON_BYTES,
     SHEET_PATH: MAX_LEXICON_BYTES,

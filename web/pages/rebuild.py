@@ -1,0 +1,229 @@
+"""The page that rebuilds a game from a photograph of its final board and the written scores.
+
+The page keeps nothing on the server: its form has the scores, the board that was read, and the plays that were chosen.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+
+from flask import Blueprint, Response, redirect, request
+from flask.typing import ResponseReturnValue
+from werkzeug.datastructures import FileStorage
+
+from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
+from device.rebuilt_game import PaperGame, PlayView, build_board, find_doubts, find_unlisted_words, rebuild
+from device.score_sheet import MAX_ROWS, ScoreSheetError, read_score_sheet
+from device.session.commands.base import parse_board
+from device.session.messages import CommandRefusedError
+from device.session.snapshot_builder import build_snapshot
+from device.session.table_session import TableSession
+from engine.board import SQUARES, Board, load_layout, square_name
+from engine.game import Game
+from engine.gcg import build_record, format_gcg
+from engine.lexicon import load_shipped_lexicon
+from engine.play_orders import PlayOrders, TooManyOrdersError
+from engine.reading import BLANK, BOARD_SIZE, EMPTY
+from engine.rules import MAX_PLAYERS, MIN_PLAYERS
+from engine.sheet_errors import Mistake, SheetError
+from engine.tiles import TileSet, load_tile_set, playable_tile_set_names
+from vision.photo import PhotoError, decode_photo
+from web.filters import list_rows
+from web.game_archive import GameArchive, ImportFileError
+from web.i18n import Texts, texts
+from web.pages.pictures import READ_TIMEOUT_S
+from web.responses import render_page, require_pairing
+from web.security.csrf import REBUILD_PATH
+from web.security.pairing import Pairing
+
+SHOWN_ROWS = 14
+"""Rows of an empty score sheet; the script adds more."""
+
+
+def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSession) -> Blueprint:
+    """Return the route `/history/rebuild`, which requires a paired phone."""
+    routes = Blueprint("rebuild", __name__)
+    require_pairing(routes, pairing)
+    pages = RebuildPages(archive, session)
+    routes.get(REBUILD_PATH)(pages.show)
+    routes.post(REBUILD_PATH)(pages.rebuild)
+    return routes
+
+
+class _FormError(Exception):
+    """Error for a form that the user can correct; the message is a sentence in the language of the page."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """The fields of the form. `symbols` are those of the 225 squares, empty if the board is not known yet."""
+
+    names: tuple[str, ...]
+    tiles: TileSet
+    cells: tuple[tuple[str, ...], ...]
+    symbols: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def players(self) -> list[str]:
+        """The names of the players, with a number for a player without a name."""
+        return [name or texts()("new.player", number=seat) for seat, name in enumerate(self.names, 1)]
+
+    def make_paper(self, layout: str) -> PaperGame:
+        """Return the game of the form. Raises `ScoreSheetError`, `CommandRefusedError`."""
+        sheet = read_score_sheet(self.players, self.cells)
+        rows = [self.symbols[start : start + BOARD_SIZE] for start in range(0, len(self.symbols), BOARD_SIZE)]
+        board = Board().with_tiles(parse_board(rows, self.tiles))
+        return PaperGame(sheet, board, self.tiles, load_layout(layout))
+
+
+@dataclass(frozen=True)
+class RebuildPages:
+    """The view functions of the page."""
+
+    archive: GameArchive
+    session: TableSession
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def show(self) -> Response:
+        """Return the empty form, with as many columns as the query says."""
+        count = min(max(request.args.get("players", MIN_PLAYERS, type=int), MIN_PLAYERS), MAX_PLAYERS)
+        state = self.session.state
+        names = [player.name for player in state.players[:count]] if len(state.players) == count else [""] * count
+        return self._render(_Form(tuple(names), state.tiles, (("",) * count,) * SHOWN_ROWS))
+
+    def rebuild(self) -> ResponseReturnValue:
+        """Show what the board and the scores say, or save the game and redirect to its page."""
+        form = self._read_form()
+        try:
+            form = self._find_board(form)
+            paper, orders = rebuild(form.make_paper(self.session.state.board.layout))
+            orders = _choose_plays(orders)
+            if "save" in request.form and orders.count == 1:
+                return redirect(f"/history/{self._save(paper, orders)}", code=303)
+        except (ScoreSheetError, CommandRefusedError, ImportFileError) as error:
+            return self._render(form, reason=texts().translate(error))
+        except TooManyOrdersError:
+            return self._render(form, reason=texts()("rebuild.too_many"))
+        except _FormError as error:
+            return self._render(form, reason=str(error))
+        return self._render_result(form, paper, orders)
+
+    def _read_form(self) -> _Form:
+        names = tuple(clean_name(name)[:MAX_PLAYER_NAME_LENGTH] for name in request.form.getlist("players"))
+        written = [cell[:12] for cell in request.form.getlist("score")[: MAX_ROWS * MAX_PLAYERS]]
+        width = max(len(names), 1)
+        cells = tuple(tuple(written[start : start + width]) for start in range(0, len(written), width))
+        chosen = request.form.get("tiles", "")
+        tiles = load_tile_set(chosen) if chosen in playable_tile_set_names() else self.session.state.tiles
+        symbols = request.form.get("symbols", "").split()[: len(SQUARES)]
+        symbols += [EMPTY] * (len(SQUARES) - len(symbols)) if symbols else []
+        doubts = request.form.get("doubts", "").split()[: len(SQUARES)]
+        return _Form(names, tiles, cells, tuple(symbols), tuple(doubts))
+
+    def _find_board(self, form: _Form) -> _Form:
+        """Return the form with the board of the photograph, of the table, or of the form. Raises `_FormError`."""
+        if "from_table" in request.form:
+            state = self.session.state
+            return replace(form, tiles=state.tiles, symbols=tuple(s for row in list_rows(state) for s in row))
+        with closing(request.files.get("photo", FileStorage())) as file:
+            data = file.read()
+        if data:
+            return self._read_photo(form, data)
+        if not form.symbols:
+            raise _FormError(texts()("rebuild.no_board"))
+        return form
+
+    def _read_photo(self, form: _Form, data: bytes) -> _Form:
+        if not self.lock.acquire(timeout=READ_TIMEOUT_S):
+            raise _FormError(texts()("setup.slow"))
+        try:
+            reading = self.session.read_photograph(decode_photo(data, "").image, form.tiles.letters).board
+        except PhotoError as error:
+            raise _FormError(texts().translate(error)) from error
+        finally:
+            self.lock.release()
+        if reading is None:
+            raise _FormError(texts()("rebuild.unread"))
+        symbols = tuple(symbol for row in build_board(reading).rows(form.tiles) for symbol in row)
+        return replace(form, symbols=symbols, doubts=tuple(map(square_name, find_doubts(reading))))
+
+    def _save(self, paper: PaperGame, orders: PlayOrders) -> int:
+        """Save the game as an imported one, and return its number. Raises `ImportFileError`."""
+        game = paper.build_game(next(iter(orders)))
+        record = build_record(game, load_shipped_lexicon(paper.tiles.language_code))
+        return self.archive.import_game(format_gcg(record).encode())
+
+    def _render_result(self, form: _Form, paper: PaperGame, orders: PlayOrders) -> Response:
+        t, chosen = texts(), _list_choices()
+        if not orders.count:
+            places = [list(_describe_place(t, paper, place)) for place in paper.find_mistakes()]
+            return self._render(form, mistakes=places)
+        turn = orders.find_open_turn()
+        if turn is not None:
+            question = _Question(turn, *paper.locate(turn), tuple(paper.list_plays(orders, turn)))
+            return self._render(form, question=question, chosen=chosen)
+        game = paper.build_game(next(iter(orders)))
+        words = load_shipped_lexicon(paper.tiles.language_code)
+        unlisted = sorted(find_unlisted_words(game, words)) if words else []
+        return self._render(form, result=build_snapshot(game, None), unlisted=unlisted, chosen=chosen)
+
+    def _render(self, form: _Form, **values: object) -> Response:
+        game = Game.start(("1", "2"), tile_set=form.tiles.name, layout=self.session.state.board.layout)
+        state = replace(build_snapshot(game, None), board_colours=self.session.state.board_colours)
+        cells = [(symbol, "" if symbol == EMPTY else form.tiles.upper(symbol)) for symbol in form.symbols]
+        return render_page(
+            "history/rebuild.html",
+            form=form,
+            state=state,
+            cells=cells,
+            letters=[(letter, form.tiles.lower(letter)) for letter in (*form.tiles.letters, BLANK)],
+            tile_sets=[name for name in playable_tile_set_names() if not load_tile_set(name).by_hand_only],
+            has_table=any(self.session.state.board.tiles),
+            longest=MAX_PLAYER_NAME_LENGTH,
+            **values,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """The question which play was made at a scored turn: the player, the row and the points on the sheet."""
+
+    turn: int
+    name: str
+    row: int
+    points: int
+    plays: tuple[PlayView, ...]
+
+
+def _list_choices() -> list[str]:
+    """Return the plays that were chosen, `TURN:SQUARES`; none after a correction of the board or the scores."""
+    return [] if "again" in request.form else request.form.getlist("chosen")
+
+
+def _choose_plays(orders: PlayOrders) -> PlayOrders:
+    """Return the orders with the plays that were chosen in the form."""
+    for choice in _list_choices():
+        turn, _, squares = choice.partition(":")
+        if turn.isdigit() and squares.isdigit() and len(squares) < 80 and int(turn) < len(orders.steps):
+            chosen = orders.choose_play(int(turn), int(squares))
+            orders = chosen if chosen.count else orders
+    return orders
+
+
+def _describe_place(t: Texts, paper: PaperGame, place: Sequence[SheetError]) -> Iterator[str]:
+    """Yield a sentence for each mistake that may have been made at a place."""
+    for error in place:
+        play = paper.view_play(error.covered & ~error.play, error.play)
+        if error.mistake is Mistake.TURN_MISSING:
+            yield t("rebuild.missing_turn", word=play.word, at=play.at, points=error.value)
+            return  # the same play may be missing at several turns
+        name, row, written = paper.locate(error.turn)
+        if error.square is None:
+            yield t("rebuild.wrong_score", name=name, row=row, word=play.word, at=play.at, points=error.value,
+                    written=written)  # fmt: skip
+        else:
+            yield t("rebuild.wrong_tile", name=name, row=row, square=square_name(error.square), value=error.value)
