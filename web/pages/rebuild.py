@@ -22,6 +22,7 @@ from device.session.messages import CommandRefusedError
 from device.session.snapshot_builder import build_snapshot
 from device.session.table_session import TableSession
 from engine.board import SQUARES, Board, load_layout, square_name
+from engine.errors import TilekeeperError
 from engine.game import Game
 from engine.gcg import build_record, format_gcg
 from engine.lexicon import load_shipped_lexicon
@@ -53,7 +54,7 @@ def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSessi
     return routes
 
 
-class _FormError(Exception):
+class _FormError(TilekeeperError):
     """Error for a form that the user can correct; the message is a sentence in the language of the page."""
 
 
