@@ -109,6 +109,7 @@ class KilledHall:
             self._wait_for_hall()
             for i in range(TABLES):
                 self._start_table(f"T{i}")
+            self._wait_for_games()
             for _ in range(RESTARTS):
                 self._disturb()
             self._end.touch()
@@ -173,6 +174,14 @@ class KilledHall:
                     return
             time.sleep(0.1)
         raise TimeoutError("the hall does not reach the broker")
+
+    def _wait_for_games(self) -> None:
+        """Wait until each table plays: on a busy machine, the kills would otherwise find nothing to lose."""
+        deadline = time.monotonic() + AGREE_S
+        while {game.table for game, _ in read_games(self._folder / "hall.db")} != set(self._tables):
+            if time.monotonic() > deadline:
+                raise TimeoutError("not all tables begin a game")
+            time.sleep(0.1)
 
     def _read_page(self, path: str) -> bytes:
         with urllib.request.urlopen(f"http://127.0.0.1:{self._port}{path}", timeout=20) as answer:
