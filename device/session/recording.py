@@ -14,7 +14,7 @@ from device.session.questions import find_asked_words, make_blank_doubts, make_d
 from device.session.turns.decision import Decision
 from engine.board import Square
 from engine.errors import NotationError, RulesError
-from engine.events import PlayerTurn, PlayWithdrawn, SquareCorrected
+from engine.events import Edit, PlayerTurn, PlayWithdrawn, SquareCorrected
 from engine.game import Game
 from engine.inference.history import ReadingHistory
 from engine.ledger import (
@@ -42,11 +42,16 @@ _WRONG_BOARD_CODES = frozenset(
 
 
 def find_missed_press(ledger: Ledger) -> Entry | None:
-    """Return the entry of a press that has recorded nothing, because its question is not answered, or None."""
+    """Return the entry of a press that has recorded nothing, because its question is not answered, or None.
+
+    A question whether an earlier turn has changed stays open beside the next press.
+    """
     counting = find_counting_entries(ledger)
     waiting = [entry for entry in find_open_entries(ledger) if entry not in counting]
     missed = waiting[-1] if waiting else None
     if missed is None or missed.source is not Source.PRESS or missed.doubt is None:
+        return None
+    if any(isinstance(step, Edit) for alternative in missed.alternatives for step in alternative):
         return None
     return None if missed.doubt.code in _WRONG_BOARD_CODES else missed
 

@@ -23,6 +23,7 @@ from engine.inference.log_priors import (
     EARLY_TILE_LOG_PRIOR,
     EXCHANGED_LETTER_LOG_PRIOR,
     LIFTED_LOG_PRIOR,
+    NEXT_EXCHANGED_LETTER_LOG_PRIOR,
     QUICK_TURN_LOG_PRIOR,
     REMOVED_TILE_LOG_PRIOR,
     STOPPED_PLAY_LOG_PRIOR,
@@ -292,6 +293,7 @@ class Past:
         `recorded` is the board that was recorded then, and `end` the board now.
         """
         moved = lifted = total = 0.0
+        exchanged: list[float] = []
         is_early = False
         for square in squares:
             tile, then = board[square], recorded[square]
@@ -303,12 +305,13 @@ class Past:
             if tile is not None and tile == then:
                 lifted += self._log_likelihood(number, square, None) - expected
             elif tile is not None and then is not None:
-                other = self._log_likelihood(number, square, then) - expected
-                total += max(0.0, other + EXCHANGED_LETTER_LOG_PRIOR)
+                exchanged.append(self._log_likelihood(number, square, then) - expected)
             elif board[square] != then:
                 moved += self._log_likelihood(number, square, then) - expected
         if self.observations[number].is_press:  # at rest, any moment of the change is as likely
             moved += CHANGED_AFTER_PRESS_LOG_PRIOR
+        gains = [gain for gain in exchanged if gain > 0]
+        total += max(0.0, sum(gains) + _find_exchange_log_prior(len(gains)))
         return total + max(0.0, moved) + max(0.0, lifted + LIFTED_LOG_PRIOR) + EARLY_TILE_LOG_PRIOR * is_early
 
     def _log_likelihood(self, number: int, square: Square, tile: Tile | None) -> float:
@@ -350,4 +353,9 @@ def _find_change_log_prior(old: Turn, new: Turn) -> float:
     before, after = dict(old.placements), dict(new.placements)
     exchanged = sum(before[square].face != after[square].face for square in before.keys() & after.keys())
     is_moved = before.keys() != after.keys() or old.kind is TurnKind.POSITION
-    return exchanged * EXCHANGED_LETTER_LOG_PRIOR + is_moved * CHANGED_AFTER_PRESS_LOG_PRIOR
+    return _find_exchange_log_prior(exchanged) + is_moved * CHANGED_AFTER_PRESS_LOG_PRIOR
+
+
+def _find_exchange_log_prior(count: int) -> float:
+    """Return the log-prior (nats) of exchanging `count` letters of one play."""
+    return EXCHANGED_LETTER_LOG_PRIOR + (count - 1) * NEXT_EXCHANGED_LETTER_LOG_PRIOR if count else 0.0

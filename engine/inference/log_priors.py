@@ -22,7 +22,9 @@ read as before, or once if the new play has the same tiles on other squares."""
 CHANGED_AFTER_PRESS_LOG_PRIOR = log(1 / 60)
 """Log-prior of a play that its player changed after the press: completed, taken back in part, or put elsewhere."""
 EXCHANGED_LETTER_LOG_PRIOR = log(1 / 150)
-"""Log-prior of each letter of a play that its player exchanged for another one after the press."""
+"""Log-prior of a letter of a play that its player exchanged for another one after the press."""
+NEXT_EXCHANGED_LETTER_LOG_PRIOR = log(1 / 5)
+"""The same for each further letter of the play: two letters in the wrong order are one slip."""
 LIFTED_LOG_PRIOR = log(1 / 200)
 """Log-prior of tiles of a play that were in a hand, or under something, at a press."""
 EARLY_TILE_LOG_PRIOR = log(1 / 60)

@@ -104,9 +104,9 @@ def test_answers_about_an_exchanged_play_know_whose_button_was_pressed() -> None
     found = infer_play(game, reading, seat=1)
     asked = decide(game, found, reading, TurnContext(as_ledger(game), seat=1)).open_question
     assert asked is not None and asked.question.answers == (
+        "Ben played ET at J8 for 10.",
         "No: End turn was pressed by mistake.",
         "Anna passed.",
-        "Ben played ET at J8 for 10.",
         "No: look again.",
     )
 
