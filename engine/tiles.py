@@ -309,7 +309,7 @@ def load_tile_set(name: str, lost: tuple[str, ...] = ()) -> TileSet:
     never had so many of the lost tiles.
 
     >>> load_tile_set("de").values["Ä"], load_tile_set("de", ("Ä",)).tile_count
-    (6, 99)
+    (6, 101)
     """
     if lost:
         return load_tile_set(name).remove_tiles(lost)

@@ -119,6 +119,7 @@ with GameStore(folder / "games.db") as store, TableSession(table, table, store, 
     (folder / "other").unlink()
     state = session.submit(PassTurn()).result(PATIENCE_S)
     said["room again"] = [notice.text for notice in state.notices]
+    until(lambda: not (folder / "games.db-wal").stat().st_size)
     (folder / "other").write_bytes(bytes(1000))
     with (folder / "other").open("ab", buffering=0) as other:
         try:

@@ -99,7 +99,7 @@ def test_camera_trouble_and_questions_have_their_lights(
     until(lambda: panel.view.status is PanelStatus.QUESTION)
 
 
-def test_wrong_players_button_records_nothing_and_asks(
+def test_wrong_players_button_asks_who_played(
     wires: Wires, panel: Panel, panel_time: PanelTime, table: TextTable, session: TableSession
 ) -> None:
     panel_time.pass_time(SHARED_BUTTON_LOCKOUT_S)
@@ -108,9 +108,10 @@ def test_wrong_players_button_records_nothing_and_asks(
     panel_time.pass_time(OTHER_SIDE_DELAY_S)
     until(lambda: panel.view.status is PanelStatus.QUESTION)
     question = session.state.question
-    assert question is not None and question.key == "asked-out-of-turn" and session.state.turns == ()
+    assert question is not None and question.key == "asked-out-of-turn"
+    assert [(t.player, t.score) for t in session.state.turns] == [(0, 14)]
     wires.press(Button.CHALLENGE)
-    until(lambda: [(t.player, t.score) for t in session.state.turns] == [(0, 14)])
+    until(lambda: [(t.player, t.score) for t in session.state.turns] == [(0, 0), (1, 14)])
 
 
 def test_held_pause_button_takes_the_turn_back(wires: Wires, table: TextTable, session: TableSession) -> None:

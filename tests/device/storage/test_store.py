@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -325,7 +326,8 @@ def test_transaction_that_cannot_be_rolled_back_blocks_no_later_one(path: Path) 
         get_connection(store).set_authorizer(deny)
         with pytest.raises(TypeError):
             store.append_events(game, [{"n": 0}, {"n": object()}])
-        assert not store._database._lock.locked()
+        with ThreadPoolExecutor(1) as other:
+            assert other.submit(store._database.fetch_rows, "SELECT 1").result(5) == [(1,)]
         with pytest.raises(StoreError):
             store.append_events(game, [{"n": 1}])
         get_connection(store).set_authorizer(None)
