@@ -82,8 +82,7 @@ class Builder:
 
     def think(self) -> None:
         """Let the next player draw tiles and think, while the board stays as it is."""
-        scene = self.steps[-1].scene if self.steps else self.scene
-        self.steps.append(Step(scene, self.rest(8.0, 40.0)))
+        self.lay(self.game.board, self.rest(8.0, 40.0))
 
     def play_clear(self, play: Play) -> None:
         """Make a play, and press after it."""
