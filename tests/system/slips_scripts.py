@@ -58,7 +58,6 @@ class Builder:
 
     def __init__(self, position: Position) -> None:
         self.position, self.chance, self.game = position, position.chance, position.game
-        self.scene = make_scene(self.game.board)
         self.steps: list[Step] = []
 
     def rest(self, least: float = 0.5, most: float = 6.0) -> float:
