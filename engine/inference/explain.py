@@ -163,15 +163,16 @@ def infer_play(
     words: WordList | None = None,
     told: Collection[int] = (),
     *,
+    answered: Collection[int] = (),
     is_quick: bool = False,
 ) -> Inference:
     """Infer the events since the last turn from a reading of the board.
 
     `history` is `Inference.history` of the previous call, `rests` are the readings of the board at rest since then, and
-    `seat` is the player whose button or phone ended the turn, or None. `words` is the list in use; it decides only
-    between changes of recorded plays, and only if players may look words up at any time. The plays of the entries
-    `told` were entered or confirmed by players. `is_quick` is True if the last turn was pressed only seconds ago. The
-    function has no side effects and takes milliseconds.
+    `seat` is the player whose button or phone ended the turn, or None. `is_quick` is True if the last turn was pressed
+    only seconds ago. `words` is the list in use; it decides only between changes of recorded plays, and only if players
+    may look words up at any time. The plays of the entries `told` were entered or corrected by players, and those of
+    the entries `answered` confirmed. The function has no side effects and takes milliseconds.
 
     >>> game = Game.start(("Anna", "Ben"))
     >>> rows = ["." * 15] * 7 + [".....HORN......"] + ["." * 15] * 7
@@ -196,7 +197,7 @@ def infer_play(
         if rest.reading.symbols != reading.symbols:
             history = history.add_observation(Observation(rest.reading, next_ref, rest.seconds), game)
     dictionary = words if game.rules.open_dictionary else None
-    past = Past(game, history.observations, dictionary, told, history.removed, is_quick)
+    past = Past(game, history.observations, dictionary, told, answered, history.removed, is_quick)
     ranked = generate_hypotheses(game, evidence, past, seat)
     explanations = _explain_hypotheses(past, ranked, evidence)
     question = _find_question(game, explanations, evidence)

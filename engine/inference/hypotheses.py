@@ -117,7 +117,7 @@ def generate_hypotheses(game: Game, evidence: Evidence, past: Past, seat: int | 
         for events, log_prior in find_variations(base.game, base.evidence)
     ]
     if len(unexplained) <= _MAX_UNEXPLAINED_TILES:
-        revisions = [*list_revisions(game, evidence.reading, past.observations, past.told)]
+        revisions = [*list_revisions(game, evidence.reading, past.observations, past.told, past.answered)]
         bases += [start.push(*events, log_prior=-log(len(revisions))) for events in revisions]
         bases += (*_move_last_play(start), *_split_at_observation(start))
         exceptions = (*_add_overlooked_tile(start), *_nudge_tile(start))

@@ -22,17 +22,23 @@ _MAX_REMOVED_TILES = 3
 
 
 def list_revisions(
-    game: Game, reading: BoardReading, observations: Sequence[Observation], told: Collection[int]
+    game: Game,
+    reading: BoardReading,
+    observations: Sequence[Observation],
+    told: Collection[int],
+    answered: Collection[int],
 ) -> Iterator[tuple[SquareCorrected, ...]]:
     """Yield corrections of one of the newest recorded plays, after which all plays are legal.
 
     The play is as `reading` or an observation after it shows it: without the tiles that its player has taken back, and
     with the letters that were exchanged. It may also have new tiles in its line, as `reading` shows them. What players
-    have told, also by the entries `told`, is not corrected, and no letter if the rules allow to exchange it later.
+    have told, also by the entries `told`, is not corrected. No letter is exchanged in a play of the entries `answered`,
+    in one with a named blank, or if the rules allow to exchange it later.
     """
     rules = game.rules
     may_change = rules.rearrange or rules.recycle or rules.retake_blanks
-    confirmed = find_confirmed_squares(game)
+    named = {event.square for event in game.events if isinstance(event, BlankNamed)}
+    confirmed = find_confirmed_squares(game) - named
     squares = enumerate(reading.squares)
     new = {s for s, read in squares if read.is_tile and game.board[s] is None and s not in confirmed}
     if game.is_over:
@@ -43,7 +49,8 @@ def list_revisions(
             continue
         before = game.state.board_before(turn)
         readings = (reading, *(one.reading for one in observations if one.next_ref > turn.ref))
-        seen = dict.fromkeys((turn.play, *(_read_play(turn.play, read, not may_change) for read in readings)))
+        reads_letters = not may_change and turn.ref.entry not in answered and named.isdisjoint(turn.play.squares)
+        seen = dict.fromkeys((turn.play, *(_read_play(turn.play, read, reads_letters) for read in readings)))
         longer = chain.from_iterable(_lengthen(before, play, reading, new) for play in seen if play.tiles)
         for play in dict.fromkeys((*seen, *longer)):
             events = _correct(turn, play)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import chain
 
 from engine.board import Square
 from engine.errors import NotationError, RulesError
@@ -24,6 +25,7 @@ from engine.ledger import (
     Judge,
     Ledger,
     Source,
+    Step,
     find_counting_entries,
     find_disputed_squares,
     find_open_entries,
@@ -39,20 +41,34 @@ def find_open_squares(ledger: Ledger) -> frozenset[Square]:
 
 
 def find_told_entries(ledger: Ledger) -> frozenset[int]:
-    """Return the entries whose acts players have entered or corrected, or about which they have answered a question.
-
-    Of a question, these are the acts in which its answers differ. What a picture has answered is not told.
-    """
+    """Return the entries whose acts players have entered or corrected, also by an answer."""
     told: set[int] = set()
     for entry in ledger.in_effect:
-        steps = [step for alternative in entry.alternatives for step in alternative]
-        if entry.source not in (Source.HAND, Source.IMPORT):
-            answer = ledger.answers.get(entry.number)
-            alternatives = entry.alternatives if answer is not None and answer.by is Judge.PLAYER else ()
-            steps = [step for step in steps if alternatives and not all(step in other for other in alternatives)]
-        told |= {entry.number for step in steps if isinstance(step, Act)}
+        steps = [*_find_told_steps(ledger, entry)]
         told |= {step.of.entry for step in steps if isinstance(step, TurnCorrected | SquareCorrected) and step.of}
+        if entry.source in (Source.HAND, Source.IMPORT) and any(isinstance(step, Act) for step in steps):
+            told.add(entry.number)
     return frozenset(told)
+
+
+def find_answered_entries(ledger: Ledger) -> frozenset[int]:
+    """Return the entries about whose acts players have answered a question: letters, or who made which play."""
+    return frozenset(
+        entry.number
+        for entry in ledger.in_effect
+        if any(isinstance(step, Act) for step in _find_told_steps(ledger, entry))
+    )
+
+
+def _find_told_steps(ledger: Ledger, entry: Entry) -> Iterator[Step]:
+    """Yield what players have told by an entry; of a question, this is what only some of its answers have."""
+    answer = ledger.answers.get(entry.number)
+    is_entered = entry.source in (Source.HAND, Source.IMPORT)
+    for step in chain.from_iterable(entry.alternatives):
+        if is_entered or (
+            answer is not None and answer.by is Judge.PLAYER and not all(step in one for one in entry.alternatives)
+        ):
+            yield step
 
 
 def find_provisional_turns(ledger: Ledger) -> Mapping[int, Entry]:
