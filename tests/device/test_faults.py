@@ -102,6 +102,7 @@ table, said = TextTable(), {}
 with GameStore(folder / "games.db") as store, TableSession(table, table, store, frozenset()) as session:
     session.submit(StartGame(GameStarted(("Anna", "Ben")))).result(PATIENCE_S)
     play(session, table, HORN)
+    until(lambda: not (folder / "games.db-wal").stat().st_size)
     (folder / "other").write_bytes(bytes(200_000))
     free = os.statvfs(folder).f_bavail * os.statvfs(folder).f_frsize
     with (folder / "other").open("ab", buffering=0) as other:  # somebody else's file takes all that is left
