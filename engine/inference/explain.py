@@ -163,7 +163,7 @@ def infer_play(
     words: WordList | None = None,
     told: Collection[int] = (),
     *,
-    answered: Collection[int] = (),
+    answered: Collection[Square] = (),
     is_quick: bool = False,
 ) -> Inference:
     """Infer the events since the last turn from a reading of the board.
@@ -171,8 +171,8 @@ def infer_play(
     `history` is `Inference.history` of the previous call, `rests` are the readings of the board at rest since then, and
     `seat` is the player whose button or phone ended the turn, or None. `is_quick` is True if the last turn was pressed
     only seconds ago. `words` is the list in use; it decides only between changes of recorded plays, and only if players
-    may look words up at any time. The plays of the entries `told` were entered or corrected by players, and those of
-    the entries `answered` confirmed. The function has no side effects and takes milliseconds.
+    may look words up at any time. The plays of the entries `told` were entered or corrected by players, who have also
+    confirmed the letters on the squares `answered`. The function has no side effects and takes milliseconds.
 
     >>> game = Game.start(("Anna", "Ben"))
     >>> rows = ["." * 15] * 7 + [".....HORN......"] + ["." * 15] * 7

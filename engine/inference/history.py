@@ -188,8 +188,8 @@ class Past:
     An observation agrees with a story if it shows the board that the story has at that time. If it does not, either the
     reading was wrong, or the picture was taken at another moment: the player changed the play after the press, or the
     next player had already placed a tile. The likelier of the two counts. `words` is the list in which players may look
-    words up at any time, or None. What players have told by the entries `told` is not contradicted; the plays of the
-    entries `answered` change only by tiles that were taken back or added. From the squares `removed`, they have removed
+    words up at any time, or None. What players have told by the entries `told` is not contradicted, nor the letters
+    on the squares `answered`. From the squares `removed`, they have removed
     a tile that pictures may still show. `is_quick` is True if the last turn was pressed only seconds ago.
     """
 
@@ -197,7 +197,7 @@ class Past:
     observations: tuple[Observation, ...] = ()
     words: WordList | None = None
     told: Collection[int] = ()
-    answered: Collection[int] = ()
+    answered: Collection[Square] = ()
     removed: Mapping[Square, SquareReading] = field(default_factory=dict)
     is_quick: bool = False
 

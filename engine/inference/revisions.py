@@ -26,14 +26,14 @@ def list_revisions(
     reading: BoardReading,
     observations: Sequence[Observation],
     told: Collection[int],
-    answered: Collection[int],
+    answered: Collection[Square],
 ) -> Iterator[tuple[SquareCorrected, ...]]:
     """Yield corrections of one of the newest recorded plays, after which all plays are legal.
 
     The play is as `reading` or an observation after it shows it: without the tiles that its player has taken back, and
     with the letters that were exchanged. It may also have new tiles in its line, as `reading` shows them. What players
-    have told, also by the entries `told`, is not corrected. No letter is exchanged in a play of the entries `answered`,
-    in one with a named blank, or if the rules allow to exchange it later.
+    have told, also by the entries `told`, is not corrected. No letter is exchanged on the squares `answered` or for a
+    named blank, and none at all if the rules allow to exchange it later.
     """
     rules = game.rules
     may_change = rules.rearrange or rules.recycle or rules.retake_blanks
@@ -49,8 +49,8 @@ def list_revisions(
             continue
         before = game.state.board_before(turn)
         readings = (reading, *(one.reading for one in observations if one.next_ref > turn.ref))
-        reads_letters = not may_change and turn.ref.entry not in answered and named.isdisjoint(turn.play.squares)
-        seen = dict.fromkeys((turn.play, *(_read_play(turn.play, read, reads_letters) for read in readings)))
+        kept = turn.play.squares if may_change else named.union(answered)
+        seen = dict.fromkeys((turn.play, *(_read_play(turn.play, read, kept) for read in readings)))
         longer = chain.from_iterable(_lengthen(before, play, reading, new) for play in seen if play.tiles)
         for play in dict.fromkeys((*seen, *longer)):
             events = _correct(turn, play)
@@ -70,17 +70,17 @@ def find_confirmed_squares(game: Game) -> frozenset[Square]:
     return frozenset((*told, *(square for turn in challenged for square, _ in turn.placements)))
 
 
-def _read_play(play: Play, reading: BoardReading, reads_letters: bool) -> Play:
+def _read_play(play: Play, reading: BoardReading, kept: Collection[Square]) -> Play:
     """Return the play as a reading shows it. A tile that is hidden, or read as a blank, is as before.
 
-    If `reads_letters` is False, so is each tile that is read as another one.
+    So is a tile on one of the squares `kept` that is read as another one.
     """
     tiles = {}
     for square, tile in play.tiles:
         read = reading.squares[square]
         is_clear = read.confidence > MIN_CLEAR_PROBABILITY
         is_letter = read.is_tile and read.symbol != BLANK
-        if reads_letters and is_clear and is_letter and not is_consistent(read.symbol, tile):
+        if square not in kept and is_clear and is_letter and not is_consistent(read.symbol, tile):
             tile = tile_from_face(read.symbol)
         if not (is_clear and read.symbol == EMPTY):
             tiles[square] = tile

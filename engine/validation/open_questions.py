@@ -51,13 +51,11 @@ def find_told_entries(ledger: Ledger) -> frozenset[int]:
     return frozenset(told)
 
 
-def find_answered_entries(ledger: Ledger) -> frozenset[int]:
-    """Return the entries about whose acts players have answered a question: letters, or who made which play."""
-    return frozenset(
-        entry.number
-        for entry in ledger.in_effect
-        if any(isinstance(step, Act) for step in _find_told_steps(ledger, entry))
-    )
+def find_answered_squares(ledger: Ledger) -> frozenset[Square]:
+    """Return the squares of questions about acts that players have answered: they know the letters there."""
+    entries = (entry for entry in ledger.in_effect if entry.doubt is not None)
+    answered = (one for one in entries if any(isinstance(step, Act) for step in _find_told_steps(ledger, one)))
+    return frozenset(square for entry in answered if entry.doubt is not None for square in entry.doubt.squares)
 
 
 def _find_told_steps(ledger: Ledger, entry: Entry) -> Iterator[Step]:

@@ -18,7 +18,7 @@ from engine.inference.explain import Inference, changes_record, infer_play
 from engine.ledger import Ledger, Source
 from engine.reading import BoardReading
 from engine.validation import Finding, Reason, validate_turn
-from engine.validation.open_questions import find_answered_entries, find_open_squares, find_told_entries
+from engine.validation.open_questions import find_answered_squares, find_open_squares, find_told_entries
 from engine.validation.settlement import settle_questions
 
 GRID_REASONS = (Reason.WHICH_SIDE_UP, Reason.GRID_MISPLACED)
@@ -65,7 +65,7 @@ def decide_reading(reading: BoardReading, context: TurnContext) -> ReadTurn:
         context.rests,
         words=context.words,
         told=find_told_entries(ledger),
-        answered=find_answered_entries(ledger),
+        answered=find_answered_squares(ledger),
         is_quick=context.is_quick,
     )
     return ReadTurn(ledger, inference, decide(ledger.game, inference, known, context))
