@@ -8,6 +8,7 @@ from typing import Any
 
 from device.cli.benchmarks.fixture import FakeTable
 from device.demo.demo_table import load_demo_games
+from device.session import game_controller
 from device.session.commands.corrections import NameBlank, RevealRack
 from device.session.commands.games import EndGame, ResumeGame, StartGame
 from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
@@ -34,6 +35,7 @@ BLANK_QUESTION = "asked-blank-unnamed"
 MESSAGES_FILE = "messages"
 """Name of the file to which `play` writes its messages, one JSON object on each line."""
 RULES = Rules(clock_seconds=25 * 60)
+game_controller.MAX_QUICK_S = 0.0  # the players press at once, and the table asks about none of their plays
 
 
 def play_on(folder: Path, send_message: Callable[[dict[str, Any]], None], turns: int) -> None:
