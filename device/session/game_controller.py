@@ -122,9 +122,9 @@ class GameController:
         find_director: Callable[[], Director] = lambda: NoDirector(),
     ) -> None:
         self.store = store
+        """The store of all games."""
         self.find_director = find_director
         """Function that returns the director of the hall to which the table belongs."""
-        """The store of all games."""
         self._now = now
         self._log: GameLog | None = None
         self.game_before: tuple[GameLog, WordList | None] | None = None

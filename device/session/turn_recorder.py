@@ -132,12 +132,11 @@ class TurnRecorder:
     def record_unended_play(self, seat: int | None, *, may_read_board: bool = False) -> None:
         """Record the play on the board if it is at rest and no button has ended its turn, and show a notice.
 
-        Commands call this before they run, because
-        they follow the play: a pass is the next player's, and a challenge is about the play. `seat` is the player who
-        gave the command, None if it is not known or does not matter. If it is the player of the last play on the board,
-        nothing is recorded: this player neither passes after a play nor challenges it. If `may_read_board` is True and
-        the board has changed since it was read, or moves, it is read now, as at the end of a turn. If it may then show
-        a play that cannot be recorded, a notice says so.
+        Commands call this before they run, because they follow the play: a pass is the next player's, and a challenge
+        is about the play. `seat` is the player who gave the command, None if it is not known or does not matter. If it
+        is the player of the last play on the board, nothing is recorded: this player neither passes after a play nor
+        challenges it. If `may_read_board` is True and the board has changed since it was read, or moves, it is read
+        now, as at the end of a turn. If it may then show a play that cannot be recorded, a notice says so.
         """
         controller = self.controller
         if not controller.awaits_play:

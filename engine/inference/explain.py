@@ -197,7 +197,15 @@ def infer_play(
         if rest.reading.symbols != reading.symbols:
             history = history.add_observation(Observation(rest.reading, next_ref, rest.seconds), game)
     dictionary = words if game.rules.open_dictionary else None
-    past = Past(game, history.observations, dictionary, told, answered, history.removed, is_quick)
+    past = Past(
+        game,
+        history.observations,
+        dictionary,
+        told=told,
+        answered=answered,
+        removed=history.removed,
+        is_quick=is_quick,
+    )
     ranked = generate_hypotheses(game, evidence, past, seat)
     explanations = _explain_hypotheses(past, ranked, evidence)
     question = _find_question(game, explanations, evidence)
@@ -215,9 +223,10 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
 
 
 def _explain_hypotheses(past: Past, ranked: Sequence[Hypothesis], evidence: Evidence) -> tuple[Explanation, ...]:
-    """Return the explanations of the likeliest hypotheses, and of the likeliest ones that change no recorded turn.
+    """Return the explanations of the likeliest hypotheses, the likeliest first.
 
-    `ranked` has all hypotheses, the likeliest first. One that explains all tiles is added, too.
+    Among them are the likeliest that changes no recorded turn, and the likeliest of these that explains all tiles.
+    `ranked` has all hypotheses, the likeliest first.
     """
     # Divide by the posterior of the best hypothesis, which could be too small for a float.
     weights = [exp(hypothesis.log_posterior - ranked[0].log_posterior) for hypothesis in ranked]

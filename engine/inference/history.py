@@ -189,8 +189,8 @@ class Past:
     reading was wrong, or the picture was taken at another moment: the player changed the play after the press, or the
     next player had already placed a tile. The likelier of the two counts. `words` is the list in which players may look
     words up at any time, or None. What players have told by the entries `told` is not contradicted, nor the letters
-    on the squares `answered`. From the squares `removed`, they have removed
-    a tile that pictures may still show. `is_quick` is True if the last turn was pressed only seconds ago.
+    that they have confirmed on the squares `answered`. From the squares `removed`, they have removed a tile that
+    pictures may still show. `is_quick` is True if the last turn was pressed only seconds ago.
     """
 
     game: Game

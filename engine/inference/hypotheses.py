@@ -101,9 +101,9 @@ class Hypothesis:
 def generate_hypotheses(game: Game, evidence: Evidence, past: Past, seat: int | None = None) -> list[Hypothesis]:
     """Return all hypotheses that may explain the evidence, the most likely hypothesis first.
 
-    `past` has the earlier observations, and `seat` is that of `Hypothesis`. If the
-    reading has more new tiles than `_MAX_PLAYS` plays can have, the only hypothesis is that nothing happened: the
-    picture shows another board, or the game began before.
+    `past` has the earlier observations, and `seat` is that of `Hypothesis`. If the reading has more new tiles than
+    `_MAX_PLAYS` plays can have, the only hypothesis is that nothing happened: the picture shows another board, or the
+    game began before.
     """
     start = Hypothesis(game, (), 0.0, evidence, past, seat)
     unexplained = start.find_unexplained_squares()

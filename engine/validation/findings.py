@@ -42,6 +42,7 @@ class Reason(StrEnum):
     TILES_REMOVED = "tiles-removed"
     OLD_TILE_DIFFERS = "old-tile-differs"
     # Reasons in the new play.
+    PRESS_MISSED = "press-missed"
     RACK_TOO_SMALL = "rack-too-small"
     BLANK_UNNAMED = "blank-unnamed"
     BLANK_OR_LETTER = "blank-or-letter"
@@ -57,7 +58,6 @@ class Reason(StrEnum):
     FIRST_WORD_SHORT = "first-word-short"
     TOO_MANY_TILES = "too-many-tiles"
     MORE_THAN_SET = "more-than-set"
-    PRESS_MISSED = "press-missed"
     OUT_OF_TURN = "out-of-turn"
     STILL_WITHDRAWN = "still-withdrawn"
     TOO_MANY_EXCHANGED = "too-many-exchanged"

@@ -61,12 +61,11 @@ def find_answered_squares(ledger: Ledger) -> frozenset[Square]:
 def _find_told_steps(ledger: Ledger, entry: Entry) -> Iterator[Step]:
     """Yield what players have told by an entry; of a question, this is what only some of its answers have."""
     answer = ledger.answers.get(entry.number)
-    is_entered = entry.source in (Source.HAND, Source.IMPORT)
-    for step in chain.from_iterable(entry.alternatives):
-        if is_entered or (
-            answer is not None and answer.by is Judge.PLAYER and not all(step in one for one in entry.alternatives)
-        ):
-            yield step
+    steps = chain.from_iterable(entry.alternatives)
+    if entry.source in (Source.HAND, Source.IMPORT):
+        yield from steps
+    elif answer is not None and answer.by is Judge.PLAYER:
+        yield from (step for step in steps if not all(step in one for one in entry.alternatives))
 
 
 def find_provisional_turns(ledger: Ledger) -> Mapping[int, Entry]:

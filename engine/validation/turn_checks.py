@@ -62,19 +62,23 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
     if not all(isinstance(event, SquareCorrected | SwapEvent) for event in others):
         return  # the question about these events comes first
     values = (game.players[seat], game.players[player])
-    moved = move_to_seat(game, proposal.events, seat)
     if proposal.source is Source.HAND:
+        moved = move_to_seat(game, proposal.events, seat)
         yield Finding(Reason.OUT_OF_TURN, values, (Option(proposal.events), Option(moved)))
         return
+    options = _list_players(proposal, seat) if filter_plays(turns) else (PRESSED_BY_MISTAKE, Option(proposal.events))
+    # A hand may hide the tiles of the player to move, who forgot the button.
+    yield Finding(Reason.OUT_OF_TURN, values, (*options, LOOK_AGAIN), needs_picture=True)
+
+
+def _list_players(proposal: Proposal, seat: int) -> tuple[Option, ...]:
+    """Return the options who has made the proposed plays, if the button or phone of `seat` ended the turn."""
+    game = proposal.game
     unswapped = tuple(event for event in proposal.events if not isinstance(event, SwapEvent))
     orders = (proposal.events, unswapped, *islice(list_other_orders(game, proposal.events), 1))
     answers = [events for order in orders for events in (order, move_to_seat(game, order, seat))]
     answers += [move_to_seat(game, plays, seat) for plays in islice(_split_play(proposal), MAX_SPLITS)]
-    options = [Option(events) for events in dict.fromkeys((*_replace_unanswered_pass(proposal), *answers))]
-    if not filter_plays(turns):
-        options = [PRESSED_BY_MISTAKE, Option(proposal.events)]
-    # A hand may hide the tiles of the player to move, who forgot the button.
-    yield Finding(Reason.OUT_OF_TURN, values, (*options, LOOK_AGAIN), needs_picture=True)
+    return tuple(map(Option, dict.fromkeys((*_replace_unanswered_pass(proposal), *answers))))
 
 
 def _replace_unanswered_pass(proposal: Proposal) -> Iterator[tuple[Event, ...]]:

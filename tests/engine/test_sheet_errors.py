@@ -23,12 +23,17 @@ def find_errors(game: Game, board: Board, points: list[int]) -> list[SheetError]
     return find_sheet_errors(finder, game.tiles, points)
 
 
+def draw_game(seed: int) -> tuple[random.Random, Game, list[int]]:
+    """Return a random game, and the points of its plays."""
+    rng = random.Random(seed)
+    game = random_game(rng, 7)
+    return rng, game, [turn.score for turn in list_plays(game)]
+
+
 @given(SEEDS, st.integers(1, 60))
 @settings(max_examples=3, deadline=None)
 def test_wrong_score_is_found_with_the_right_one(seed: int, slip: int) -> None:
-    rng = random.Random(seed)
-    game = random_game(rng, 7)
-    points = [turn.score for turn in list_plays(game)]
+    rng, game, points = draw_game(seed)
     turn = rng.randrange(len(points))
     right, points[turn] = points[turn], points[turn] + slip
     errors = find_errors(game, game.board, points)
@@ -39,9 +44,7 @@ def test_wrong_score_is_found_with_the_right_one(seed: int, slip: int) -> None:
 @given(SEEDS)
 @settings(max_examples=3, deadline=None)
 def test_missing_turn_is_found_with_its_squares_and_score(seed: int) -> None:
-    rng = random.Random(seed)
-    game = random_game(rng, 7)
-    points = [turn.score for turn in list_plays(game)]
+    rng, game, points = draw_game(seed)
     turn = rng.randrange(len(points))
     score = points.pop(turn)
     errors = find_errors(game, game.board, points)
@@ -52,9 +55,7 @@ def test_missing_turn_is_found_with_its_squares_and_score(seed: int) -> None:
 @given(SEEDS)
 @settings(max_examples=3, deadline=None)
 def test_lost_tile_is_found_with_its_value(seed: int) -> None:
-    rng = random.Random(seed)
-    game = random_game(rng, 7)
-    points = [turn.score for turn in list_plays(game)]
+    rng, game, points = draw_game(seed)
     square = rng.choice(game.board.occupied_squares())
     errors = find_errors(game, game.board.without_tiles([square]), points)
     value = game.tiles.values[game.board.tile(square).face]
@@ -64,9 +65,7 @@ def test_lost_tile_is_found_with_its_value(seed: int) -> None:
 @given(SEEDS)
 @settings(max_examples=3, deadline=None)
 def test_misread_tile_is_found_with_its_value(seed: int) -> None:
-    rng = random.Random(seed)
-    game = random_game(rng, 7)
-    points = [turn.score for turn in list_plays(game)]
+    rng, game, points = draw_game(seed)
     square = rng.choice(game.board.occupied_squares())
     value = game.tiles.values[game.board.tile(square).face]
     other = game.board.tile(rng.choice(game.board.occupied_squares()))

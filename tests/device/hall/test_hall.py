@@ -109,13 +109,19 @@ def test_queue_goes_on_to_the_next_game(tmp_path: Path) -> None:
         assert queue.read_batch() == []
 
 
+def send_two_games(store: GameStore, players: tuple[str, str]) -> tuple[GameLog, EventQueue]:
+    """Begin a game, and the next one with these players, and send the starts of both; return the first game."""
+    first, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
+    queue = EventQueue(store, "7", "broker")
+    acknowledge(queue, 0)
+    GameLog.begin_game(store, GameStarted(players), first)
+    acknowledge(queue, 0)
+    return first, queue
+
+
 def test_queue_sends_letters_that_were_entered_after_the_next_game_had_begun(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
-        first, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
-        queue = EventQueue(store, "7", "broker")
-        acknowledge(queue, 0)
-        GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), first)
-        acknowledge(queue, 0)
+        first, _ = send_two_games(store, ("Cleo", "Dan"))
         store.late_listeners.append(LateEntries(store).add)
         first.append_saved(first.ledger.record([((Passed(None),),)]))
         queue = EventQueue(store, "7", "broker")  # after a restart
@@ -127,11 +133,7 @@ def test_queue_sends_letters_that_were_entered_after_the_next_game_had_begun(tmp
 
 def test_queue_goes_back_to_the_game_before_if_the_next_one_is_deleted(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
-        first, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
-        queue = EventQueue(store, "7", "broker")
-        acknowledge(queue, 0)
-        GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
-        acknowledge(queue, 0)
+        first, queue = send_two_games(store, ("Anna", "Ben"))
         store.delete_game(2)
         record_acts(first, Passed(None))
         assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
@@ -151,11 +153,7 @@ def test_queue_goes_back_if_a_game_is_deleted_before_it_was_sent(tmp_path: Path)
 
 def test_queue_sends_the_rest_of_a_game_to_which_an_undo_went_back_during_an_outage() -> None:
     with GameStore(":memory:") as store:
-        first, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
-        queue = EventQueue(store, "7", "broker")
-        acknowledge(queue, 0)
-        GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
-        acknowledge(queue, 0)
+        first, queue = send_two_games(store, ("Anna", "Ben"))
         store.delete_game(2)
         record_acts(first, Passed(None))
         GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), first)
