@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -61,7 +61,8 @@ class PlayFinder:
         crossing = {s: self._fitting(board, s) for s in range(BOARD_SIZE * BOARD_SIZE) if board[s] is None}
         anchors = {s for s in crossing if any(board[n] for n in NEIGHBOURS[s])} if board else {CENTRE}
         for row in range(0, BOARD_SIZE * BOARD_SIZE, BOARD_SIZE):
-            line = _Line(board, row, crossing, anchors, self._following, self._words)
+            reach = _measure_reach(row, crossing, anchors)
+            line = _Line(board, row, crossing, anchors, reach, self._following, self._words)
             for start in range(BOARD_SIZE):
                 if start == 0 or board[row + start - 1] is None:
                     yield from line.grow("", start, Counter(rack), {}, False)
@@ -77,12 +78,16 @@ class PlayFinder:
 
 @dataclass(frozen=True)
 class _Line:
-    """A row of the board on which words are extended from left to right."""
+    """A row of the board on which words are extended from left to right.
+
+    `reach` is, for each column, the number of tiles that a word from there needs up to the next anchor.
+    """
 
     board: Board
     row: Square
     crossing: Mapping[Square, str]
     anchors: set[Square]
+    reach: Sequence[int]
     following: Letters
     words: Lexicon
 
@@ -101,7 +106,7 @@ class _Line:
             if letter in self.following(word):
                 yield from self.grow(word + letter, column + 1, rack, placed, anchored)
             return
-        if not anchored and not any(self.row + c in self.anchors for c in range(column, BOARD_SIZE)):
+        if not anchored and self.reach[column] > rack.total():
             return
         for letter in self.following(word):
             if letter not in self.crossing[square]:
@@ -109,10 +114,22 @@ class _Line:
             for face in (letter, BLANK):
                 if rack[face]:
                     rack[face] -= 1
-                    placed[square] = Tile(letter, is_blank=face == BLANK)
+                    placed[square] = _make_tile(letter, is_blank=face == BLANK)
                     yield from self.grow(word + letter, column + 1, rack, placed, anchored or square in self.anchors)
                     del placed[square]
                     rack[face] += 1
+
+
+_make_tile = lru_cache(maxsize=None)(Tile)
+
+
+def _measure_reach(row: Square, empty: Mapping[Square, str], anchors: set[Square]) -> list[int]:
+    """Return for each column of a row how many tiles fill it up to the next anchor, more than any rack has if none."""
+    reach, needed = [], BOARD_SIZE + 1
+    for square in reversed(range(row, row + BOARD_SIZE)):
+        needed = 1 if square in anchors else needed + (square in empty)
+        reach.insert(0, needed)
+    return reach
 
 
 def _following(words: marisa_trie.Trie, alphabet: str, beginning: str) -> str:
