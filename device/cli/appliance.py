@@ -33,7 +33,7 @@ from device.cli.page import announce_wifi, check_page_address, find_page_address
 from device.panel.lights import PanelView
 from device.panel.open_panel import open_panel
 from device.panel.panel import Panel, PanelActions
-from device.report.log_file import keep_log, read_log
+from device.report.log_file import LOG_FILE_NAME, keep_log, read_log
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.games import Pause, PlayAgain, ResumeGame, StartGame
 from device.session.messages import CommandRefusedError, Notice, Trouble, format_sentence
@@ -44,6 +44,7 @@ from device.settings_editor import SettingPath, SettingsEditor, SettingsFile, fi
 from device.storage.backups import BACKUP_FOLDER, BackupTask
 from device.storage.errors import StoreLockedError, log_store_errors
 from device.storage.fallback import FallbackStore
+from device.storage.files import find_unusable_file
 from device.storage.lexicons import NO_LEXICON, OwnLists, find_cache_folder
 from device.storage.notes import load_note
 from device.storage.recovery import find_refused_file, open_store
@@ -65,6 +66,7 @@ from web import create_app
 from web.host_info import HostInfo
 from web.pages.settings import SettingsAccess
 from web.security.certificate import FILE_NAME as CERTIFICATE_FILE_NAME
+from web.security.certificate import is_damaged
 from web.security.pairing import FILE_NAME, Pairing
 
 if TYPE_CHECKING:
@@ -235,6 +237,7 @@ class Appliance:
             )
             self._starts.build("voice", lambda: stack.enter_context(self.open_voice(session)), lambda: None)
             self._hall = self._starts.build("hall", lambda: self.open_hall(session, store, stack), lambda: None)
+            unread = self._find_unread_files()
             app = self.build_page(session, store, panel, pairing)
             page = partial(
                 open_page, app, self._settings.page, self._report, self._data_folder, self._hotspot, self._open_link
@@ -246,6 +249,8 @@ class Appliance:
                 self._data_folder / CERTIFICATE_FILE_NAME,
             )
             self.show_notices(session)
+            if unread:
+                self._announce(session, get_text("files-unread", ", ".join(unread)))
             self._secure_port = server.secure_port
             if self._hotspot:
                 announce_wifi(self._hotspot, self._report)
@@ -343,6 +348,12 @@ class Appliance:
             self._announce(session, text, Trouble.CAMERA if part.part == "camera" else Trouble.STORE)
         for problem in self._notices:
             self._announce(session, format_sentence(problem), Trouble.STORE)
+
+    def _find_unread_files(self) -> list[str]:
+        """Return the names of files that cannot be read, but without which every part of the program works."""
+        log, certificate = self._data_folder / LOG_FILE_NAME, self._data_folder / CERTIFICATE_FILE_NAME
+        files = [*self._starts.unread_files, find_unusable_file(log), certificate if is_damaged(certificate) else None]
+        return [file.name for file in files if file]
 
     def _announce(self, session: TableSession, text: str, trouble: Trouble = Trouble.NONE) -> None:
         """Show a text on the console and on the page."""

@@ -20,7 +20,7 @@ from typing import IO, TypeVar
 import msgspec
 
 from device.catalogue import get_text
-from device.storage.files import find_unusable_file, write_file
+from device.storage.files import find_unusable_file, may_exist, write_file
 from engine.errors import TilekeeperError
 
 _log = logging.getLogger(__name__)
@@ -67,8 +67,11 @@ class StartRecord:
 
         If `path` is None, failures are not counted and no part is skipped.
         """
+        self.unread_files: list[Path] = []
+        """The files that could not be read, but without which every part of the program works."""
         if path and any(file.exists() and not file.is_file() for file in (path, path.with_suffix(".crash"))):
             _log.warning("%s is no file: failed starts are not counted", path)  # a FIFO would wait for its reader
+            self.unread_files.append(path)
             path = None
         self._path = path
         self._failures: dict[str, int] = {}
@@ -76,9 +79,11 @@ class StartRecord:
         self._crash_report: IO[str] | None = None
         self.failed_parts: list[FailedPart] = []
         """The parts without which the program has started, in the order of the start."""
-        with suppress(OSError, ValueError):
-            if path:
+        if path and may_exist(path):
+            try:
                 self._failures = msgspec.json.decode(path.read_bytes(), type=dict[str, int])
+            except (OSError, ValueError):
+                self.unread_files.append(path)
         boot = _read_boot_number()
         is_same_boot = self._failures.get(_BOOT, 0) == boot
         if not is_same_boot:

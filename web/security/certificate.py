@@ -11,6 +11,7 @@ import logging
 import ssl
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -76,6 +77,13 @@ class OwnCertificate:
         former = [name for name in (current.names if current else ()) if name not in names][:MAX_FORMER_NAMES]
         write_file(self.path, _make_certificate((*names, *former), now))
         return True
+
+
+def is_damaged(path: Path) -> bool:
+    """Return True if the content of the file is no certificate with its key, so that it will be replaced."""
+    with suppress(OSError):  # `OwnCertificate.renew` reports a file that cannot be read
+        return path.is_file() and _load(path) is None
+    return False
 
 
 def _find_program_time() -> float:

@@ -88,6 +88,19 @@ def test_page_comes_up_although_no_file_can_be_used(folder: Path, data: Path, ow
         assert name in page
 
 
+def test_files_that_the_table_can_miss_are_named(folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STATE_DIRECTORY", str(data))
+    make_garbage(data / "https.pem")
+    make_empty(data / "starts.json")
+    make_folder(data / "tilekeeper.log")
+    with Program(options(folder, find_free_port()), []) as phone:
+        assert phone.sees("starts.json, tilekeeper.log, https.pem could not be read.")
+    (data / "tilekeeper.log").rmdir()
+    with Program(options(folder, find_free_port()), []) as phone:  # the table has replaced the other two
+        assert phone.sees("Anna to play")
+        assert "could not be read" not in phone.get()
+
+
 def write_newer_store(path: Path) -> bytes:
     with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA application_id = {STORE_SCHEMA.make_file_id(99)}")
