@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from device.cli import UserError, describe_unreadable_file
 from device.cli.options import add_game_options, make_profiled_reader, merge_game_settings, prepare_game
+from device.session.commands.answers import AnswerQuestion
 from device.session.commands.games import StartGame
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn
 
 if TYPE_CHECKING:

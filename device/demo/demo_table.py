@@ -11,10 +11,11 @@ from importlib.resources import files
 
 from device.cameras.simulated import SimulatedCamera
 from device.catalogue import get_text
+from device.session.commands.answers import AnswerQuestion
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
 from device.session.commands.games import EndGame, StartGame
-from device.session.commands.questions import AnswerQuestion
-from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
+from device.session.commands.turns import EndTurn, ExchangeTiles
 from device.session.messages import Question
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession

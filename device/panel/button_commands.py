@@ -13,10 +13,11 @@ from typing import Literal
 
 from device.catalogue import get_text
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
+from device.session.commands.answers import ChooseNextAnswer, ConfirmExchange, RecallQuestion
 from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
-from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
-from device.session.commands.turns import ChallengePlay, EndTurn
+from device.session.commands.turns import EndTurn
 from device.session.snapshot import Moment, Phase, TableSnapshot
 
 

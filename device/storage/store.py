@@ -86,10 +86,10 @@ class GameStore(Closeable):
         self._discarded_games: list[int] = []
         """The numbers of the games that could not be deleted yet."""
         self.delete_listeners: list[Callable[[float, bool], None]] = []
-        self.late_listeners: list[Callable[[int, int], None]] = []
-        """Called with a game that is not at the table, and the number of the first entry that was added to it."""
         """Functions that are called for a game that was deleted, with its start time (seconds since 1970) and whether
         it was imported."""
+        self.late_listeners: list[Callable[[int, int], None]] = []
+        """Functions that are called with the number of a game that is not at the table, and of its first new entry."""
         self._database = Database(path, is_owner=is_owner, is_read_only=is_read_only)
         try:
             self._check_games()

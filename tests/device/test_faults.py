@@ -142,7 +142,7 @@ def test_full_disk_is_said_play_goes_on_in_memory_and_is_saved_once_there_is_roo
     """On a small file system of its own, which is really full."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    mounted = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=900k tmpfs "$0" && exec "$@"', str(disk)]
+    mounted = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=3m tmpfs "$0" && exec "$@"', str(disk)]
     if shutil.which("unshare") is None or subprocess.run([*mounted, "true"], capture_output=True).returncode:
         pytest.skip("this system lets nobody mount a small file system")
     command = [*mounted, sys.executable, "-c", ON_A_SMALL_DISK, str(disk)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from device.session.commands.questions import AnswerDeferred, AnswerQuestion
+from device.session.commands.answers import AnswerDeferred, AnswerQuestion
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from tests.support.waiting import PATIENCE_S

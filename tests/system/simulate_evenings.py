@@ -35,9 +35,9 @@ from device.panel.button_commands import CHALLENGE_LOCKOUT_S, OTHER_SIDE_DELAY_S
 from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS, Button, Pins
 from device.panel.gpio import GpioHardware
 from device.panel.panel import Panel, PanelActions
+from device.session.commands.answers import AnswerQuestion
 from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
 from device.session.commands.games import EndGame, StartGame
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import ExchangeTiles
 from device.session.messages import PASS_KEYS, WHO_CHALLENGED
 from device.session.snapshot import Phase, TableSnapshot

@@ -15,9 +15,9 @@ from random import Random
 import numpy as np
 
 from device.cameras import Frame
+from device.session.commands.answers import AnswerDeferred, AnswerQuestion
 from device.session.commands.base import TableCommand
 from device.session.commands.games import ResumeGame
-from device.session.commands.questions import AnswerDeferred, AnswerQuestion
 from device.session.commands.turns import EndTurn, ExchangeTiles
 from device.session.messages import CommandRefusedError
 from device.session.questions import asks_for_picture

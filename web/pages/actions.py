@@ -15,10 +15,10 @@ from flask import Blueprint, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
+from device.session.commands.answers import AnswerDeferred, AnswerQuestion
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
 from device.session.commands.games import EnterPosition, StartGame
-from device.session.commands.questions import AnswerDeferred, AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EnterBoard
 from device.session.messages import CommandRefusedError

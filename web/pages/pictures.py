@@ -18,8 +18,8 @@ from device.cameras import Image
 from device.cameras.phone_stream import PhoneInUseError, PhoneStreamCamera, StreamEndedError
 from device.catalogue import get_text
 from device.player_names import is_displayable
+from device.session.commands.answers import ReadAgainWithPicture
 from device.session.commands.base import TableCommand
-from device.session.commands.questions import ReadAgainWithPicture
 from device.session.commands.turns import EndTurnWithPicture
 from device.session.messages import CommandRefusedError, format_sentence
 from device.session.snapshot import Moment

@@ -1,6 +1,7 @@
-"""The decision of a challenge by the word list, or by the players if the list may not decide it.
+"""The commands of a challenge, which the word list decides, or the players if the list may not.
 
-The command is `ChallengePlay`.
+A challenge is one event, `Challenged`, which `engine.transitions` applies: an upheld one withdraws the play, whose
+player has had the turn; a failed one costs the challenger what the rules of the game say.
 """
 
 from __future__ import annotations
@@ -9,20 +10,125 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+from device.session.commands.base import CommandContext, PlayerNumber, TableCommand, check_challenger
 from device.session.game_controller import GameController
-from device.session.messages import WHO_CHALLENGED, WHO_PAYS
+from device.session.messages import WHO_CHALLENGED, WHO_PAYS, make_refusal
+from device.session.phases import Transition
 from device.session.recording import Record
 from engine.blanks import find_invalid_words, is_play_valid
 from engine.errors import NotationError, RulesError
-from engine.events import BlankNamed, Challenged
+from engine.events import BlankNamed, Challenged, PlayCounted, PlayWithdrawn, TurnCorrected
 from engine.game import Game
 from engine.ledger import Alternative, Answered, Doubt, Due, Entry, Ledger, Seat, Sentence, Value, find_counting_entries
-from engine.lexicon import WordList
+from engine.lexicon import WordList, find_deciding_words
 from engine.rules import ChallengeRule
-from engine.state import Turn
+from engine.state import Turn, TurnKind
+from engine.validation.void_plays import find_void_turn
 
 PossiblePlay = tuple[Entry, Turn | None]
 """An entry with an open question, and the turn that may be challenged after one of its answers; None if none may."""
+
+
+class ChallengePlay(TableCommand, frozen=True):
+    """Challenge the last play; the outcome is decided by the word list, or by the players if no list may decide it.
+
+    The players also decide if an open question makes it uncertain which words were played, or if only they know the
+    tiles of a word (Hungarian SZ is one tile or two). If it is uncertain which play is the last one, the open question
+    is asked first. If the challenge fails and the challenger is not known, the players are asked who has challenged.
+    """
+
+    name = "challenge"
+    transition = Transition.CHALLENGE
+    operation_id = "challenge"
+    needs_recorded_play = True  # the players mean that play, and the last recorded play is the one before it
+
+    def run(self, context: CommandContext) -> None:
+        """Decide the challenge, or ask the players; refuse the command if there is no play to challenge.
+
+        A play on the board whose turn was not ended yet is the challenged play.
+        """
+        controller = context.controller
+        if controller.game.challengeable_turn is not None:
+            context.turn_recorder.record_unended_play(controller.seat, may_read_board=True)
+        game = controller.game
+        play = game.challengeable_turn
+        if play is None:
+            raise make_refusal("nothing-to-challenge")
+        possible = list_possible_plays(controller.ledger)
+        if (asked := find_question_about_play(play, possible)) is not None:
+            controller.recall(asked)
+            controller.show_notice("answer-first")
+            return
+        words = find_deciding_words(controller.words) if game.rules.list_decides else None
+        if words is not None and not is_in_doubt(game, play, possible, words):
+            decide_by_list(controller, play, words)
+        else:
+            ask_players(controller, play)
+
+
+class DecideChallenge(TableCommand, frozen=True):
+    """Enter by hand whether a challenge of the last play succeeds, or change the outcome that was just recorded.
+
+    `upheld` is true if the play is withdrawn. `player` is the challenger; null means the next player. In a game without
+    challenges, in which invalid words do not count, this command decides whether the last play counts.
+    """
+
+    name = "decide-challenge"
+    transition = Transition.CORRECT
+    operation_id = "decide_challenge"
+    schema_name = "ChallengeOrder"
+    needs_recorded_play = True
+
+    upheld: bool
+    player: PlayerNumber | None = None
+
+    def run(self, context: CommandContext) -> None:
+        """Record the outcome; refuse the command unless the last turn is a play or the outcome of a challenge."""
+        controller = context.controller
+        game = controller.game
+        if game.is_over:
+            raise make_refusal("ended")
+        if game.rules.challenge is ChallengeRule.VOID:
+            _decide_void_play(controller, self.upheld)
+            return
+        last = game.last_turn
+        decided = last if last is not None and not last.is_implied else None
+        is_decided = decided is not None and decided.target is not None
+        play = game.turns[decided.target] if decided and decided.target is not None else game.challengeable_turn
+        if play is None:
+            raise make_refusal("nothing-to-challenge")
+        check_challenger(game, self.player, play)
+        by = self.player if self.player is not None or len(game.players) == 2 else find_challengers(game, play)[0]
+        challenged = Challenged(by, self.upheld, of=play.ref)
+        if last is not None and is_decided:
+            is_newest = last.ref.entry == len(controller.ledger.entries)
+            controller.record(Record(((TurnCorrected(last.ref, challenged),),)), joins_last=is_newest)
+            tell_outcome(controller, challenged, play)
+            return
+        if (asked := controller.undecided_challenge) is not None:
+            controller.record(Record(((Answered(asked.number, 0), challenged),)))
+            tell_outcome(controller, challenged, play)
+        else:
+            record_challenge(controller, challenged, play)
+
+
+def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
+    """Withdraw the last play, or restore the play that was withdrawn last, in a game without challenges.
+
+    Raises `CommandRefusedError` if there is no such play.
+    """
+    game = controller.game
+    last = game.last_turn
+    if is_invalid and last is not None and last.kind is TurnKind.PLAY and last.stands:
+        controller.record(Record(((PlayWithdrawn(None, last.ref),),)))
+        words = ", ".join(word.word for word in last.words)
+        controller.show_notice("take-off", game.players[last.player], words)
+    elif not is_invalid and (void := find_void_turn(game)) is not None:
+        controller.record(Record(((PlayCounted(void.ref),),)))
+    elif not is_invalid and last is not None and last.kind is TurnKind.WITHDRAWN:
+        controller.record(Record(((TurnCorrected(last.ref, None),),)))
+    else:
+        raise make_refusal("nothing-to-challenge")
 
 
 def is_in_doubt(game: Game, play: Turn, possible: Sequence[PossiblePlay], words: WordList) -> bool:
@@ -163,3 +269,6 @@ def find_challengers(game: Game, play: Turn) -> tuple[int, ...]:
     has_point_penalty = game.rules.challenge is ChallengeRule.POINTS and game.rules.challenger_pays
     has_penalty = game.rules.challenge is ChallengeRule.DOUBLE or has_point_penalty
     return opponents if has_penalty else opponents[:1]
+
+
+CHALLENGE_COMMANDS = (ChallengePlay, DecideChallenge)

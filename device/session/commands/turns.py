@@ -1,4 +1,4 @@
-"""The commands of a turn: end the turn, pass, exchange, and challenge."""
+"""The commands of a turn: end the turn, pass, exchange, and enter the board."""
 
 from __future__ import annotations
 
@@ -11,20 +11,8 @@ from device.cameras import Image
 from device.session.commands.base import (
     BoardRows,
     CommandContext,
-    PlayerNumber,
     TableCommand,
-    check_challenger,
     parse_board,
-)
-from device.session.commands.challenges import (
-    ask_players,
-    decide_by_list,
-    find_challengers,
-    find_question_about_play,
-    is_in_doubt,
-    list_possible_plays,
-    record_challenge,
-    tell_outcome,
 )
 from device.session.commands.entered_board import match_entered_board, name_blanks
 from device.session.game_controller import GameController
@@ -35,16 +23,12 @@ from device.session.snapshot import Phase
 from device.session.turns.turn_capture import AdvanceCapture
 from device.session.turns.turn_validation import decide
 from engine.board import SQUARES
-from engine.events import Challenged, Exchanged, Passed, PlayCounted, PlayWithdrawn, TurnCorrected
+from engine.events import Exchanged, Passed, TurnCorrected
 from engine.inference.explain import infer_play
 from engine.inference.history import EMPTY_HISTORY
 from engine.ledger import Answered, Doubt, Source
-from engine.lexicon import find_deciding_words
 from engine.messages import join_messages
 from engine.reading import EMPTY, BoardReading
-from engine.rules import ChallengeRule
-from engine.state import TurnKind
-from engine.validation.void_plays import find_void_turn
 
 
 class EndTurn(TableCommand, frozen=True):
@@ -216,108 +200,6 @@ class EnterBoard(TableCommand, frozen=True):
         controller.record_decision(decision, Source.HAND, controller.seat, joins_last=bool(earlier))
 
 
-class ChallengePlay(TableCommand, frozen=True):
-    """Challenge the last play; the outcome is decided by the word list, or by the players if no list may decide it.
-
-    The players also decide if an open question makes it uncertain which words were played, or if only they know the
-    tiles of a word (Hungarian SZ is one tile or two). If it is uncertain which play is the last one, the open question
-    is asked first. If the challenge fails and the challenger is not known, the players are asked who has challenged.
-    """
-
-    name = "challenge"
-    transition = Transition.CHALLENGE
-    operation_id = "challenge"
-    needs_recorded_play = True  # the players mean that play, and the last recorded play is the one before it
-
-    def run(self, context: CommandContext) -> None:
-        """Decide the challenge, or ask the players; refuse the command if there is no play to challenge.
-
-        A play on the board whose turn was not ended yet is the challenged play.
-        """
-        controller = context.controller
-        if controller.game.challengeable_turn is not None:
-            context.turn_recorder.record_unended_play(controller.seat, may_read_board=True)
-        game = controller.game
-        play = game.challengeable_turn
-        if play is None:
-            raise make_refusal("nothing-to-challenge")
-        possible = list_possible_plays(controller.ledger)
-        if (asked := find_question_about_play(play, possible)) is not None:
-            controller.recall(asked)
-            controller.show_notice("answer-first")
-            return
-        words = find_deciding_words(controller.words) if game.rules.list_decides else None
-        if words is not None and not is_in_doubt(game, play, possible, words):
-            decide_by_list(controller, play, words)
-        else:
-            ask_players(controller, play)
-
-
-class DecideChallenge(TableCommand, frozen=True):
-    """Enter by hand whether a challenge of the last play succeeds, or change the outcome that was just recorded.
-
-    `upheld` is true if the play is withdrawn. `player` is the challenger; null means the next player. In a game without
-    challenges, in which invalid words do not count, this command decides whether the last play counts.
-    """
-
-    name = "decide-challenge"
-    transition = Transition.CORRECT
-    operation_id = "decide_challenge"
-    schema_name = "ChallengeOrder"
-    needs_recorded_play = True
-
-    upheld: bool
-    player: PlayerNumber | None = None
-
-    def run(self, context: CommandContext) -> None:
-        """Record the outcome; refuse the command unless the last turn is a play or the outcome of a challenge."""
-        controller = context.controller
-        game = controller.game
-        if game.is_over:
-            raise make_refusal("ended")
-        if game.rules.challenge is ChallengeRule.VOID:
-            _decide_void_play(controller, self.upheld)
-            return
-        last = game.last_turn
-        decided = last if last is not None and not last.is_implied else None
-        is_decided = decided is not None and decided.target is not None
-        play = game.turns[decided.target] if decided and decided.target is not None else game.challengeable_turn
-        if play is None:
-            raise make_refusal("nothing-to-challenge")
-        check_challenger(game, self.player, play)
-        by = self.player if self.player is not None or len(game.players) == 2 else find_challengers(game, play)[0]
-        challenged = Challenged(by, self.upheld, of=play.ref)
-        if last is not None and is_decided:
-            is_newest = last.ref.entry == len(controller.ledger.entries)
-            controller.record(Record(((TurnCorrected(last.ref, challenged),),)), joins_last=is_newest)
-            tell_outcome(controller, challenged, play)
-            return
-        if (asked := controller.undecided_challenge) is not None:
-            controller.record(Record(((Answered(asked.number, 0), challenged),)))
-            tell_outcome(controller, challenged, play)
-        else:
-            record_challenge(controller, challenged, play)
-
-
-def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
-    """Withdraw the last play, or restore the play that was withdrawn last, in a game without challenges.
-
-    Raises `CommandRefusedError` if there is no such play.
-    """
-    game = controller.game
-    last = game.last_turn
-    if is_invalid and last is not None and last.kind is TurnKind.PLAY and last.stands:
-        controller.record(Record(((PlayWithdrawn(None, last.ref),),)))
-        words = ", ".join(word.word for word in last.words)
-        controller.show_notice("take-off", game.players[last.player], words)
-    elif not is_invalid and (void := find_void_turn(game)) is not None:
-        controller.record(Record(((PlayCounted(void.ref),),)))
-    elif not is_invalid and last is not None and last.kind is TurnKind.WITHDRAWN:
-        controller.record(Record(((TurnCorrected(last.ref, None),),)))
-    else:
-        raise make_refusal("nothing-to-challenge")
-
-
 TURN_COMMANDS = (
     EndTurn,
     EndTurnWithPicture,
@@ -325,6 +207,4 @@ TURN_COMMANDS = (
     PassTurn,
     ExchangeTiles,
     EnterBoard,
-    ChallengePlay,
-    DecideChallenge,
 )

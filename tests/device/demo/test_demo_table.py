@@ -24,8 +24,9 @@ from device.demo.demo_table import (
     load_demo_games,
 )
 from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.games import EndPause, Pause, StartGame, Undo
-from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
+from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase
 from device.storage.archive import load_game
 from device.storage.lexicons import open_lexicon

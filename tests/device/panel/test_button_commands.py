@@ -18,9 +18,10 @@ from device.panel.button_commands import (
     choose_response,
 )
 from device.panel.buttons import Button, Gesture, GestureKind
+from device.session.commands.answers import ChooseNextAnswer, ConfirmExchange, RecallQuestion
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.games import EndGame, EndPause, Pause, Undo
-from device.session.commands.questions import ChooseNextAnswer, ConfirmExchange, RecallQuestion
-from device.session.commands.turns import ChallengePlay, EndTurn
+from device.session.commands.turns import EndTurn
 from device.session.messages import PASS_OR_EXCHANGE, DeferredQuestion, make_question
 from device.session.snapshot import Phase, PlayerView, TableSnapshot, TurnView
 

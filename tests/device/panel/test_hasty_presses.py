@@ -14,8 +14,8 @@ from device.panel.button_commands import (
 from device.panel.buttons import DEBOUNCE_S, DOUBLE_PRESS_S, HOLD_S, Button, Pins
 from device.panel.lights import PanelStatus
 from device.panel.panel import Panel
+from device.session.commands.answers import AnswerQuestion
 from device.session.commands.games import Pause, Undo
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession

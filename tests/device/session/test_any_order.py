@@ -35,7 +35,18 @@ from device.capture.scene_reference import RestScene
 from device.panel.button_commands import Elapsed, choose_response
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
 from device.session.commands import COMMAND_TABLE
+from device.session.commands.answers import (
+    AnswerDeferred,
+    AnswerQuestion,
+    ChooseNextAnswer,
+    ConfirmExchange,
+    DeferQuestion,
+    ReadAgain,
+    ReadAgainWithPicture,
+    RecallQuestion,
+)
 from device.session.commands.base import QuestionCommand, TableCommand
+from device.session.commands.challenges import ChallengePlay, DecideChallenge
 from device.session.commands.corrections import CorrectSquare, NameBlank, RenamePlayer, RevealRack, SkipRacks
 from device.session.commands.games import (
     DrawFirst,
@@ -50,27 +61,8 @@ from device.session.commands.games import (
     StartGame,
     Undo,
 )
-from device.session.commands.questions import (
-    AnswerDeferred,
-    AnswerQuestion,
-    ChooseNextAnswer,
-    ConfirmExchange,
-    DeferQuestion,
-    ReadAgain,
-    ReadAgainWithPicture,
-    RecallQuestion,
-)
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import (
-    ChallengePlay,
-    DecideChallenge,
-    EndFoundTurn,
-    EndTurn,
-    EndTurnWithPicture,
-    EnterBoard,
-    ExchangeTiles,
-    PassTurn,
-)
+from device.session.commands.turns import EndFoundTurn, EndTurn, EndTurnWithPicture, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError, Question
 from device.session.snapshot import Phase as TablePhase
 from device.session.snapshot import TableSnapshot, TurnView

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from device.session.commands.answers import AnswerQuestion
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Undo
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion
+from device.session.commands.challenges import ChallengePlay, DecideChallenge
 from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn
+from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession
 from device.storage.store import GameStore

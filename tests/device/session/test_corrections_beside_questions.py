@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion, DeferQuestion
 from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay, DecideChallenge
 from device.session.commands.corrections import CorrectSquare, NameBlank, RenamePlayer, RevealRack
 from device.session.commands.games import EndGame, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion, DeferQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard, ExchangeTiles, PassTurn
+from device.session.commands.turns import EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession

@@ -6,10 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from device.session.commands.base import TableCommand
-from device.session.commands.corrections import RenamePlayer
-from device.session.commands.games import EndGame, Redo, StartGame, Undo
-from device.session.commands.questions import (
+from device.session.commands.answers import (
     AnswerDeferred,
     AnswerQuestion,
     ChooseNextAnswer,
@@ -17,8 +14,12 @@ from device.session.commands.questions import (
     ReadAgain,
     RecallQuestion,
 )
+from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay
+from device.session.commands.corrections import RenamePlayer
+from device.session.commands.games import EndGame, Redo, StartGame, Undo
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import ChallengePlay, EndTurn
+from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion
 from device.session.commands.games import DrawFirst, Pause, PlayAgain, ResumeGame, StartGame
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn
 from device.session.commands.turns import EndTurn, EnterBoard, PassTurn
 from device.session.messages import CommandRefusedError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from device.session.commands.questions import AnswerDeferred, AnswerQuestion, DeferQuestion
+from device.session.commands.answers import AnswerDeferred, AnswerQuestion, DeferQuestion
 from device.session.table_session import TableSession
 from tests.support.doubtful_tables import get_words
 from tests.support.text_table import FARM, HORN, TextTable, play, totals

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from device.session.commands.answers import AnswerDeferred, AnswerQuestion, ChooseNextAnswer, DeferQuestion
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import RevealRack
 from device.session.commands.games import Undo
-from device.session.commands.questions import AnswerDeferred, AnswerQuestion, ChooseNextAnswer, DeferQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase, TableSnapshot

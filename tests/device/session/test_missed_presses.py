@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from device.session.commands.answers import ReadAgain
 from device.session.commands.base import TableCommand
 from device.session.commands.games import EnterPosition
-from device.session.commands.questions import ReadAgain
 from device.session.commands.turn_corrections import InsertTurn
 from device.session.commands.turns import EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import StartGame, Undo
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EndTurn, EnterBoard
 from device.session.snapshot import TableSnapshot

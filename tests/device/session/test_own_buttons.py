@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from device.session.commands.answers import AnswerDeferred, DeferQuestion
 from device.session.commands.games import Redo, ResumeGame, StartGame, Undo
-from device.session.commands.questions import AnswerDeferred, DeferQuestion
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession

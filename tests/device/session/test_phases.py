@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from device.catalogue import load_catalogue
+from device.session.commands.answers import AnswerQuestion
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import RenamePlayer, RevealRack
 from device.session.commands.games import DrawFirst, EndGame, EndPause, Pause, Redo, ResumeGame, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.commands.turns import EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.phases import TRANSITIONS, Transition, find_refusal_key
 from device.session.snapshot import Phase, TableSnapshot

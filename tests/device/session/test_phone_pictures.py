@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from device.cameras.phone import PhoneCamera
+from device.session.commands.answers import AnswerQuestion
 from device.session.commands.games import EndGame, ResumeGame, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn, EndTurnWithPicture
 from device.session.messages import CommandRefusedError, Trouble
 from device.session.table_session import TableSession

@@ -10,9 +10,9 @@ import pytest
 
 from device.cli.options import make_board_reader
 from device.demo.demo_table import load_demo_games
+from device.session.commands.answers import AnswerQuestion, ChooseNextAnswer, DeferQuestion
 from device.session.commands.corrections import CorrectSquare, RevealRack
 from device.session.commands.games import EndGame, EnterPosition, Redo, ResumeGame, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer, DeferQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import START_FROM_HERE, CommandRefusedError

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion, ChooseNextAnswer, DeferQuestion, ReadAgain, RecallQuestion
 from device.session.commands.base import QuestionCommand
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.games import StartGame, Undo
-from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer, DeferQuestion, ReadAgain, RecallQuestion
-from device.session.commands.turns import ChallengePlay, EndTurn
+from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion, DeferQuestion, ReadAgain
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.games import EndGame, PlayAgain, ResumeGame, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion, DeferQuestion, ReadAgain
-from device.session.commands.turns import ChallengePlay, EndTurn
+from device.session.commands.turns import EndTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession

@@ -12,17 +12,18 @@ from pathlib import Path
 
 import pytest
 
-from device.session.commands.base import TableCommand
-from device.session.commands.corrections import CorrectSquare
-from device.session.commands.games import EndPause, Pause, ResumeGame, StartGame
-from device.session.commands.questions import (
+from device.session.commands.answers import (
     AnswerQuestion,
     ChooseNextAnswer,
     DeferQuestion,
     ReadAgain,
 )
+from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay, DecideChallenge
+from device.session.commands.corrections import CorrectSquare
+from device.session.commands.games import EndPause, Pause, ResumeGame, StartGame
 from device.session.commands.turn_corrections import CorrectTurn
-from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn
+from device.session.commands.turns import EndTurn
 from device.session.messages import WHO_CHALLENGED, WHO_PAYS, CommandRefusedError
 from device.session.table_session import TableSession
 from device.storage.store import GameStore

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion, ChooseNextAnswer, DeferQuestion
 from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import ResumeGame, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer, DeferQuestion
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
+from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore

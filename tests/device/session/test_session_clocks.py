@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import RenamePlayer
 from device.session.commands.games import EndGame, EndPause, Pause, Redo, ResumeGame, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import CorrectTurn
-from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
+from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from device.catalogue import get_text
+from device.session.commands.answers import AnswerQuestion, ConfirmExchange
 from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import RevealRack
 from device.session.commands.games import EndGame, PlayAgain, Redo, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion, ConfirmExchange
 from device.session.commands.turn_corrections import InsertTurn
-from device.session.commands.turns import ChallengePlay, EndTurn, EnterBoard
+from device.session.commands.turns import EndTurn, EnterBoard
 from device.session.messages import PASS_OR_EXCHANGE, PASS_OR_MISTAKE, CommandRefusedError
 from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import TableSession

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion, ReadAgain
 from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.games import StartGame, Undo
-from device.session.commands.questions import AnswerQuestion, ReadAgain
-from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.commands.turns import EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError, Trouble
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession

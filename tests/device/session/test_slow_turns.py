@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion, ChooseNextAnswer, DeferQuestion
 from device.session.commands.games import Pause, StartGame
-from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer, DeferQuestion
 from device.session.commands.turn_corrections import CorrectTurn
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import CommandRefusedError

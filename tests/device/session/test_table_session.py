@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
 from device.session.commands.games import EndGame, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion
-from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.commands.turns import EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError, Notice, Trouble
 from device.session.snapshot import Moment, Phase
 from device.session.table_session import TableSession

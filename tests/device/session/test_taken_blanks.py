@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from device.session.commands.answers import AnswerQuestion
 from device.session.commands.corrections import CorrectSquare, NameBlank
 from device.session.commands.games import StartGame, Undo
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import CorrectSquare, RevealRack
 from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import ChallengePlay, PassTurn
+from device.session.commands.turns import PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession

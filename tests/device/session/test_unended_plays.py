@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from device.session.background.auto_turns import AutoTurnConfig
+from device.session.commands.answers import AnswerQuestion, ChooseNextAnswer
 from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay, DecideChallenge
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, Undo
-from device.session.commands.questions import AnswerQuestion, ChooseNextAnswer
-from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, ExchangeTiles, PassTurn
+from device.session.commands.turns import EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from tests.support.engine_table import new_game

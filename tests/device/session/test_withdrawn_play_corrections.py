@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from device.session.commands.base import TableCommand
+from device.session.commands.challenges import DecideChallenge
 from device.session.commands.corrections import CorrectSquare, RevealRack
 from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.turn_corrections import CorrectTurn
-from device.session.commands.turns import DecideChallenge, PassTurn
+from device.session.commands.turns import PassTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from engine.rules import STANDARD_RULES, ChallengeRule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from device.session.commands.questions import ChooseNextAnswer
+from device.session.commands.answers import ChooseNextAnswer
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import PASS_OR_EXCHANGE, CommandRefusedError
 from device.session.snapshot import TableSnapshot

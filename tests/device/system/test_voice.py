@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 
 from device.catalogue import load_catalogue
+from device.session.commands.answers import AnswerQuestion
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import CorrectSquare, RevealRack
 from device.session.commands.games import DrawFirst, EndGame, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion
 from device.session.commands.turn_corrections import InsertTurn
-from device.session.commands.turns import ChallengePlay, EndTurn, PassTurn
+from device.session.commands.turns import EndTurn, PassTurn
 from device.session.snapshot import Phase, Sight
 from device.session.table_session import TableSession
 from device.storage.store import GameStore

@@ -9,9 +9,10 @@ from typing import Any
 from device.cli.benchmarks.fixture import FakeTable
 from device.demo.demo_table import load_demo_games
 from device.session import game_controller
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import NameBlank, RevealRack
 from device.session.commands.games import EndGame, ResumeGame, StartGame
-from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles, PassTurn
+from device.session.commands.turns import EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from device.session.clock import ClockView
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Undo
-from device.session.commands.turns import ChallengePlay, EndTurn, ExchangeTiles
+from device.session.commands.turns import EndTurn, ExchangeTiles
 from device.session.messages import Notice, Trouble
 from tests.support import samples
 from tests.support.browsers import MARKS, chromium, open_tab, visit

@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 from flask.testing import FlaskClient
 
+from device.session.commands.answers import AnswerQuestion, DeferQuestion, ReadAgain
 from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay, DecideChallenge
 from device.session.commands.corrections import CorrectSquare, NameBlank, RenamePlayer, RevealRack
 from device.session.commands.games import DrawFirst, EndGame, EndPause, EnterPosition, Pause, Redo, Undo
-from device.session.commands.questions import AnswerQuestion, DeferQuestion, ReadAgain
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import ChallengePlay, DecideChallenge, EndTurn, EnterBoard, ExchangeTiles, PassTurn
+from device.session.commands.turns import EndTurn, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import make_notice
 from device.session.snapshot import Moment, TileView
 from engine.board import parse_square

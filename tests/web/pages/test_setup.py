@@ -14,8 +14,9 @@ from device.cameras import CameraError
 from device.panel.buttons import Button
 from device.panel.lights import Colour
 from device.panel.panel import Panel, PanelActions
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.games import Undo
-from device.session.commands.turns import ChallengePlay, EndTurn
+from device.session.commands.turns import EndTurn
 from device.session.setup import SetupView
 from device.system.hotspot import Hotspot
 from engine.tiles import load_tile_set

@@ -11,10 +11,11 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import StartGame, Undo
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
-from device.session.commands.turns import ChallengePlay, PassTurn
+from device.session.commands.turns import PassTurn
 from engine.events import GameStarted
 from engine.rules import Rules
 from tests.support.api_table import WebTable, open_web_table

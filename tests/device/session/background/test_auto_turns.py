@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from device.session.background.auto_turns import AutoTurnConfig
+from device.session.commands.answers import AnswerQuestion
 from device.session.commands.base import TableCommand
+from device.session.commands.challenges import ChallengePlay, DecideChallenge
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import EndGame, EndPause, Pause, PlayAgain, StartGame, Undo
-from device.session.commands.questions import AnswerQuestion
-from device.session.commands.turns import ChallengePlay, DecideChallenge, EndFoundTurn, EndTurn, ExchangeTiles, PassTurn
+from device.session.commands.turns import EndFoundTurn, EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, Phase, Sight
 from device.session.turns.turn_capture import MAX_IMAGES

@@ -235,7 +235,7 @@ def _try_answer(controller: GameController, entry: Entry, number: int) -> bool:
     return True
 
 
-QUESTION_COMMANDS = (
+ANSWER_COMMANDS = (
     AnswerQuestion,
     DeferQuestion,
     ReadAgain,
