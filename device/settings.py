@@ -30,6 +30,7 @@ from device.session.rule_choices import (
     describe_choice,
     find_large_board,
     make_rules,
+    parse_lost_tiles,
 )
 from device.storage.files import find_home_folder, may_exist
 from device.storage.picture_limits import PictureLimits
@@ -37,7 +38,7 @@ from engine.board import layout_names
 from engine.errors import RulesError, TilekeeperError
 from engine.limits import MAX_PORT
 from engine.rules import MAX_PLAYERS, MIN_PLAYERS, PRESETS
-from engine.tiles import playable_tile_set_names, tile_set_names
+from engine.tiles import load_tile_set, playable_tile_set_names, tile_set_names
 
 _PIN_KEYS = {pin.name for pin in fields(Pins)}
 _EMPTY_IS_DEFAULT = (
@@ -222,12 +223,14 @@ class GameSettings(_Section, frozen=True):
 
     `lexicon` is the argument `choice` of `device.storage.lexicons.open_lexicon`. `rules`, `challenge`, `clock`
     (minutes) and `more_rules` (`exchange=seven`) are choices of `device.session.rule_choices`; an empty value means the
-    default of the rules. `first` is the name of the player who begins, or `draw`.
+    default of the rules. `first` is the name of the player who begins, or `draw`. `lost` are the tiles that the set
+    does not have any more, such as `Q E`.
     """
 
     players: tuple[str, ...] = ("Player 1", "Player 2")
     tiles: Annotated[str, Meta(extra={"choices": playable_tile_set_names(), "texts": "tiles"})] = "en"
     lexicon: str | None = None
+    lost: str = ""
     layout: Annotated[str, Meta(extra={"choices": layout_names(), "texts": "new.layouts"})] = "standard"
     rules: Annotated[str, Meta(extra={"choices": ("", *PRESETS), "texts": "new.presets"})] = ""
     challenge: Annotated[str, Meta(extra={"choices": _CHALLENGES, "texts": "new.challenges"})] = ""
@@ -459,6 +462,10 @@ def _check_game(game: GameSettings) -> None:
         raise InvalidSettingError(("game", "tiles"), describe_choices(game.tiles, playable_tile_set_names()))
     if squares := find_large_board(game.tiles):
         raise InvalidSettingError(("game", "tiles"), get_text("setting-board", repr(game.tiles), squares))
+    try:
+        parse_lost_tiles(game.lost, load_tile_set(game.tiles))
+    except NewGameError as error:
+        raise InvalidSettingError(("game", "lost"), get_text("setting-lost", error.values["choice"])) from None
     if game.layout not in layout_names():
         raise InvalidSettingError(("game", "layout"), describe_choices(game.layout, layout_names()))
 

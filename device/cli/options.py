@@ -22,6 +22,7 @@ from device.session.rule_choices import (
     find_large_board,
     list_option_texts,
     make_rules,
+    parse_lost_tiles,
 )
 from device.settings import (
     RULE_SETTINGS,
@@ -122,6 +123,7 @@ def merge_game_settings(args: argparse.Namespace, defaults: GameSettings | None 
     return msgspec.structs.replace(
         defaults,
         players=players,
+        lost="" if plain["tiles"] not in (None, defaults.tiles) else defaults.lost,  # lost from another set
         more_rules=(*defaults.more_rules, *rules),
         first=first if first is not None else defaults.first if defaults.first in (DRAW, *players) else "",
         **(replaced | {name: value for name, value in plain.items() if value is not None}),
@@ -150,6 +152,7 @@ def prepare_game(game: GameSettings, uploads: Path | None = None) -> tuple[GameS
         _make_rules(game),
         game.tiles,
         layout=game.layout,
+        lost=parse_lost_tiles(game.lost, load_tile_set(game.tiles)),
         first=_find_first_player(game),
         draw=game.first == DRAW,
     )

@@ -19,6 +19,7 @@ from device.session.rule_choices import (
     RuleChoice,
     find_large_board,
     make_rules,
+    parse_lost_tiles,
     read_choice,
 )
 from device.storage.lexicons import NO_LEXICON, find_cache_folder, open_lexicon
@@ -28,7 +29,7 @@ from engine.events import GameStarted
 from engine.game import Game
 from engine.lexicon import LexiconError
 from engine.rules import MAX_PLAYERS, MIN_PLAYERS, PRESETS, VARIATIONS
-from engine.tiles import TileSet, load_tile_set, playable_tile_set_names
+from engine.tiles import load_tile_set, playable_tile_set_names
 
 OWN_LEXICON, SHIPPED_LEXICON = "own", "shipped"
 PALETTE = ("amber", "blue", "green", "violet", "red", "teal", "pink", "lime")
@@ -118,7 +119,7 @@ def make_game(request: NewGameRequest, find_own: FindLexicon) -> StartGame:
             read_choice(choices, "layout", layout_names(), "standard"),
             first=_find_first_player(request.first, seats, players),
             draw=request.first is None,
-            lost=_read_lost_tiles(choices.get("lost", ""), load_tile_set(tiles)),
+            lost=parse_lost_tiles(choices.get("lost", ""), load_tile_set(tiles)),
         )
         Game.begin(started)
     except LexiconError as error:
@@ -127,18 +128,6 @@ def make_game(request: NewGameRequest, find_own: FindLexicon) -> StartGame:
         raise NewGameError("new.wrong.choice", choice=str(error)) from None
     colours = _select_taken_seats(seats, request.colours)
     return StartGame(started, words, tuple(colour if colour in PALETTE else "" for colour in colours))
-
-
-def _read_lost_tiles(text: str, tiles: TileSet) -> tuple[str, ...]:
-    """Return the tiles in a text, in which commas and spaces may separate them. Raises `NewGameError`."""
-    letters = tiles.upper("".join(text.replace(",", " ").split()))
-    try:
-        lost = tuple(tile.face for tile in tiles.parse(letters))
-    except NotationError:
-        raise NewGameError("new.wrong.lost", choice=letters) from None
-    if excess := tiles.find_excess(lost):
-        raise NewGameError("new.wrong.lost", choice=", ".join(excess))
-    return lost
 
 
 def _select_taken_seats(seats: Sequence[str], values: Sequence[str]) -> tuple[str, ...]:

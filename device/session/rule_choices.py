@@ -11,10 +11,10 @@ from types import MappingProxyType
 from typing import Any
 
 from device.catalogue import get_text
-from engine.errors import TilekeeperError
+from engine.errors import NotationError, TilekeeperError
 from engine.reading import BOARD_SIZE
 from engine.rules import PRESETS, VARIATIONS, ChallengeRule, FinishLineLevel, Rules, UnplayedRule
-from engine.tiles import load_tile_set, tile_set_names
+from engine.tiles import TileSet, load_tile_set, tile_set_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,3 +234,15 @@ def read_choice(choices: Mapping[str, str], field: str, offered: Collection[str]
     if value and value not in offered:
         raise NewGameError("new.wrong.choice", field=field, offered=offered, choice=value[:40])
     return value
+
+
+def parse_lost_tiles(text: str, tiles: TileSet) -> tuple[str, ...]:
+    """Return the tiles in a text, in which commas and spaces may separate them. Raises `NewGameError`."""
+    letters = tiles.upper("".join(text.replace(",", " ").split()))
+    try:
+        lost = tuple(tile.face for tile in tiles.parse(letters))
+    except NotationError:
+        raise NewGameError("new.wrong.lost", choice=letters) from None
+    if excess := tiles.find_excess(lost):
+        raise NewGameError("new.wrong.lost", choice=", ".join(excess))
+    return lost

@@ -106,6 +106,13 @@ def test_who_begins_is_chosen_on_the_command_line(name: str, first: int, draw: b
     assert (started.first, started.draw) == (first, draw)
 
 
+def test_tiles_of_the_command_line_lack_no_tile_of_the_settings() -> None:
+    settings = GameSettings(tiles="de", lost="Ä")
+    for tiles, lost in ((None, ("Ä",)), ("de", ("Ä",)), ("en", ())):
+        args = argparse.Namespace(players=None, tiles=tiles)
+        assert prepare_game(merge_game_settings(args, settings))[0].lost == lost
+
+
 def test_name_is_the_same_with_composed_and_separate_accents() -> None:
     started = prepare("--players", "Ben,Rene\u0301", "--first", "Ren\u00e9")
     assert (started.players, started.first) == (("Ben", "Ren\u00e9"), 1)

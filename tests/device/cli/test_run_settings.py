@@ -86,6 +86,18 @@ def test_next_game_has_the_players_that_were_changed_on_the_page(folder: Path) -
         assert names(begin_next_game(appliance, session)) == ["Mira", "Tom"]
 
 
+def test_lost_tiles_are_said_once_for_the_next_games(folder: Path) -> None:
+    with open_settings(folder) as (appliance, session, editor):
+        session.submit(PassTurn()).result(PATIENCE_S)
+        save(editor, game__lost="q")
+        for _ in range(2):
+            assert begin_next_game(appliance, session).lost == ("Q",)
+            session.submit(PassTurn()).result(PATIENCE_S)
+        assert save(editor, game__lost="QQ").errors == {
+            ("game", "lost"): "This tile set never had these tiles: Q. Check the lost tiles."
+        }
+
+
 def test_word_list_that_was_uploaded_is_used_by_the_next_game(folder: Path) -> None:
     with open_settings(folder) as (appliance, session, editor):
         lists = folder.parent / "data" / "lexicons"
