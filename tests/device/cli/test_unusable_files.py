@@ -1,4 +1,7 @@
-"""The page comes up, and names the file, whatever is wrong with a file that `tilekeeper run` reads at its start."""
+"""The page comes up, and names the file, whatever is wrong with a file that `tilekeeper run` reads at its start.
+
+`python -m tests.device.cli.test_unusable_files` measures the start for each file and fault, and prints the notices.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,10 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -30,6 +34,9 @@ from tests.support.waiting import until
 ROOT = Path(__file__).parents[3]
 DELAY_LIMIT_S = 5.0
 """Longest delay of a start by a file that cannot be used, in seconds."""
+
+NOTICES_S = 0.5
+"""Time from the first answer of the page to its notices, in seconds, with a margin."""
 
 
 def make_garbage(path: Path) -> None:
@@ -49,13 +56,32 @@ def make_folder(path: Path) -> None:
     path.mkdir()
 
 
-FAULTS: dict[str, Callable[[Path], None]] = {
+def write_newer_store(path: Path) -> bytes:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"PRAGMA application_id = {STORE_SCHEMA.make_file_id(99)}")
+        db.execute("PRAGMA user_version = 99")
+    return path.read_bytes()
+
+
+def make_newer(path: Path) -> None:
+    """Write a file as a newer version of the program might have written it."""
+    if path.name == "games.db":
+        write_newer_store(path)
+    elif path.name == "table.npz":
+        np.savez(path, version=np.array(99))
+    else:
+        path.write_text("[page]\nfuture = 1\n" if path.suffix == ".toml" else '{"future": {}}')
+
+
+Fault = Callable[[Path], None]
+FAULTS: dict[str, Fault] = {
     "garbage": make_garbage,
     "empty": make_empty,
     "unreadable": make_unreadable,
     "folder": make_folder,
+    "newer": make_newer,
 }
-DATA_FILES = ("games.db", "games.db.lock", "table.npz", "pairing.json", "https.pem", "tilekeeper.log")
+DATA_FILES = ("games.db", "games.db.lock", "table.npz", "pairing.json", "https.pem", "tilekeeper.log", "starts.json")
 
 
 @pytest.fixture
@@ -64,6 +90,14 @@ def data(folder: Path) -> Path:
     found = folder.parent / "data"
     (found / "lexicons").mkdir(parents=True)
     return found
+
+
+def skip_if_readable(folder: Path, fault: str) -> None:
+    """Skip the test of an unreadable file for a user who may read every file, such as root."""
+    make_unreadable(folder / "probe")
+    if fault == "unreadable" and os.access(folder / "probe", os.R_OK):
+        pytest.skip("this user may read every file")
+    (folder / "probe").unlink()
 
 
 def read_settings(phone: Browser) -> str:
@@ -75,15 +109,16 @@ def read_settings(phone: Browser) -> str:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_page_comes_up_although_no_file_can_be_used(folder: Path, data: Path, own_settings: Path, fault: str) -> None:
-    if fault == "unreadable" and os.geteuid() == 0:
-        pytest.skip("root may read every file")
+    skip_if_readable(data, fault)
     for name in DATA_FILES:
         FAULTS[fault](data / name)
     FAULTS[fault](own_settings)
     with Program(options(folder, find_free_port()), []) as phone:
         assert phone.sees("Anna to play")
         page = read_settings(phone)
-    named = {"garbage": ["settings.toml"], "empty": []}.get(fault, ["settings.toml", "https.pem", "games.db"])
+    named = {"garbage": ["settings.toml"], "empty": [], "newer": ["settings.toml", "games.db", "table.npz"]}.get(
+        fault, ["settings.toml", "https.pem", "games.db"]
+    )
     for name in named:
         assert name in page
 
@@ -101,13 +136,6 @@ def test_files_that_the_table_can_miss_are_named(folder: Path, data: Path, monke
         assert "could not be read" not in phone.get()
 
 
-def write_newer_store(path: Path) -> bytes:
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(f"PRAGMA application_id = {STORE_SCHEMA.make_file_id(99)}")
-        db.execute("PRAGMA user_version = 99")
-    return path.read_bytes()
-
-
 def test_newer_store_stays_untouched_and_the_owner_begins_a_new_one(folder: Path, data: Path) -> None:
     content = write_newer_store(data / "games.db")
     picture(folder, "1.png")
@@ -123,7 +151,7 @@ def test_newer_store_stays_untouched_and_the_owner_begins_a_new_one(folder: Path
 
 
 def test_newer_profile_is_named_and_set_aside(folder: Path, data: Path) -> None:
-    np.savez(data / "table.npz", version=np.array(99))
+    make_newer(data / "table.npz")
     content = (data / "table.npz").read_bytes()
     with Program(options(folder, find_free_port()), []) as phone:
         assert "table.npz was written by a newer Tilekeeper" in read_settings(phone)
@@ -163,18 +191,36 @@ def test_data_folder_that_cannot_be_used_is_named(folder: Path) -> None:
         assert f"No games can be stored in {folder.parent / 'data'}" in read_settings(phone)
 
 
-def time_start(folder: Path) -> float:
-    """Run `tilekeeper run`, and return the seconds until its page answers."""
+def start_page(folder: Path) -> tuple[float, str]:
+    """Run `tilekeeper run`; return the seconds until its page answers, and what the page then says."""
     code = "from device.cli import main; raise SystemExit(main())"
-    port = find_free_port()
-    command = [sys.executable, "-c", code, "run", "--camera", f"folder:{folder}", "--port", str(port)]
-    command += ["--host", "127.0.0.1", "--data", str(folder.parent / "data")]
+    browser = Browser(find_free_port())
+    command = [sys.executable, "-c", code, "run", "--camera", f"folder:{folder}", "--port", str(browser.port)]
+    data = str(folder.parent / "data")
+    command += ["--host", "127.0.0.1", "--data", data]
     start = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, cwd=ROOT) as program:
-        until(Browser(port).is_answered)
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, cwd=ROOT, env={**os.environ, "STATE_DIRECTORY": data}, **streams) as program:
+        until(browser.is_answered)
         took = time.monotonic() - start
+        time.sleep(NOTICES_S)
+        page = browser.get()
         program.send_signal(signal.SIGTERM)
-    return took
+    return took, page
+
+
+def start_with_faults(
+    folder: Path, settings: Path, faults: Mapping[str, Fault]
+) -> Iterator[tuple[str, str, float, str]]:
+    """Yield file, fault, seconds and page of a start for each file and fault; each start has empty folders."""
+    data = folder.parent / "data"
+    for path in (settings, *(data / name for name in DATA_FILES)):
+        for fault, spoil in faults.items():
+            shutil.rmtree(data, ignore_errors=True)
+            data.mkdir()
+            spoil(path)
+            yield path.name, fault, *start_page(folder)
+            settings.rmdir() if settings.is_dir() else settings.unlink(missing_ok=True)
 
 
 @pytest.mark.slow
@@ -183,12 +229,23 @@ def time_start(folder: Path) -> float:
 def test_page_is_up_in_time_whatever_file_cannot_be_used(
     folder: Path, data: Path, own_settings: Path, fault: str
 ) -> None:
-    if fault == "unreadable" and os.geteuid() == 0:
-        pytest.skip("root may read every file")
-    usual = time_start(folder)
-    for path in (own_settings, *(data / name for name in DATA_FILES)):
-        shutil.rmtree(data)
-        (data / "lexicons").mkdir(parents=True)
-        FAULTS[fault](path)
-        assert time_start(folder) < usual + DELAY_LIMIT_S, path.name
-        own_settings.rmdir() if own_settings.is_dir() else own_settings.unlink(missing_ok=True)
+    skip_if_readable(data, fault)
+    usual, _ = start_page(folder)
+    for name, _, took, _ in start_with_faults(folder, own_settings, {fault: FAULTS[fault]}):
+        assert took < usual + DELAY_LIMIT_S, name
+
+
+def main() -> None:
+    """Print the seconds of each start, and the notices of the page."""
+    with TemporaryDirectory() as place:
+        settings, folder = Path(place, "config", "tilekeeper", "settings.toml"), Path(place, "pictures")
+        os.environ |= {"XDG_CONFIG_HOME": str(settings.parent.parent), "XDG_DATA_HOME": str(folder.parent / "user")}
+        for path in (settings.parent, folder):
+            path.mkdir(parents=True)
+        for name, fault, took, page in start_with_faults(folder, settings, FAULTS):
+            said = [re.sub(r"<[^>]+>", "", text).strip() for text in re.findall(r'(?s)<p class="notice.*?</p>', page)]
+            print(f"{took:5.2f} s  {name:15} {fault:10} {html.unescape(' | '.join(said))}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
