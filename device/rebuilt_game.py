@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
 
-from device.score_sheet import ScoreSheet
+from device.score_sheet import ScoreSheet, SheetAct
 from engine.blanks import find_invalid_words
 from engine.board import Board, Layout, Square
 from engine.events import EndReason, GameEnded, Passed, PlayMade, ScoreCorrected
@@ -114,6 +114,13 @@ class PaperGame:
         before = {play: covered for covered, play in reversed(orders.steps[turn])}
         return [self.view_play(before[play], play) for play, _ in orders.count_plays(turn).most_common()]
 
+    def list_acts(self, order: Sequence[Squares]) -> Iterator[SheetAct]:
+        """Yield the turns of the sheet with the plays in an order."""
+        plays = iter(order)
+        for turn in self.sheet.turns:
+            act = PlayMade(turn.player, self.make_play(next(plays))) if turn.points else Passed(turn.player)
+            yield act, turn.points + turn.extra if turn.extra else None
+
     def build_game(self, order: Sequence[Squares], rules: Rules = STANDARD_RULES, lexicon: str | None = None) -> Game:
         """Return the game with the plays in an order. Raises `RulesError`."""
         game = Game.start(
@@ -123,11 +130,10 @@ class PaperGame:
             lexicon,
             self.layout.name,
         )
-        plays = iter(order)
-        for turn in self.sheet.turns:
-            game = game.push(PlayMade(turn.player, self.make_play(next(plays))) if turn.points else Passed(turn.player))
-            if turn.extra:
-                game = game.push(ScoreCorrected(game.turns[-1].ref, turn.points + turn.extra))
+        for act, score in self.list_acts(order):
+            game = game.push(act)
+            if score is not None:
+                game = game.push(ScoreCorrected(game.turns[-1].ref, score))
         return game.push(GameEnded(game.end_due or EndReason.AGREED))
 
     def _choose_unplayed_rule(self) -> UnplayedRule:

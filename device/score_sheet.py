@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from engine.errors import TilekeeperError
+from engine.events import Passed, PlayMade
 from engine.messages import make_message
 from engine.rules import MAX_PLAYERS, MIN_PLAYERS
 
@@ -21,6 +22,10 @@ Of the points of single turns, about half are.
 _SCORE = re.compile(r"([+-]?)(\d{1,4})(?:\+(\d{1,3}))?\Z")
 _MINUS_SIGNS = str.maketrans("\u2212\u2013\u2014", "---")
 _NO_SCORE = frozenset({"", "-", "x", "/"})
+
+
+SheetAct = tuple[PlayMade | Passed, int | None]
+"""What happened in a turn of a score sheet, and the turn's score if that is not the one of the play."""
 
 
 class ScoreSheetError(TilekeeperError):

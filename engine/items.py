@@ -79,11 +79,12 @@ def apply_edit(items: Items, edit: Edit, refs: Iterator[Ref]) -> Items:
         case ScoreCorrected(of, score, player):
             return _change(items, of, lambda item: _enter_score(item, score, player))
         case TurnCorrected(of, None):
-            _require_turn(items, of)
+            _find_index(items, of)
             return tuple(item for item in items if item.ref != of)
         case TurnCorrected(of, act):
             assert act is not None
-            _require_turn(items, of)
+            if isinstance(items[_find_index(items, of)].act, PositionEntered):
+                raise make_position_error()
             return _change(items, of, partial(_replace_act, act=act))
         case TurnGiven(of, player):
             return _change(items, of, lambda item: replace(item, act=_with_player(item.act, player), seat=None))
@@ -108,11 +109,10 @@ def _change(items: Items, ref: Ref, change: Callable[[Item], Item]) -> Items:
     return (*items[:at], change(items[at]), *items[at + 1 :])
 
 
-def _require_turn(items: Items, ref: Ref) -> None:
-    """Raise `RulesError` if an act is a position, which is not corrected as a turn."""
-    if isinstance(items[_find_index(items, ref)].act, PositionEntered):
-        text = "A start from a position cannot be corrected as a turn. Correct the points or a square, or undo it."
-        raise RulesError(make_message("position-no-turn", text))
+def make_position_error() -> RulesError:
+    """Return the error for a correction of a position as if it were a turn."""
+    text = "A start from a position cannot be corrected as a turn. Correct the points or a square, or undo it."
+    return RulesError(make_message("position-no-turn", text))
 
 
 def _enter_score(item: Item, score: int, player: int | None) -> Item:

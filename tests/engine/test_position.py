@@ -230,10 +230,7 @@ def test_score_correction_changes_the_points_of_one_player(player: int, totals: 
     assert game.totals == (totals[0], totals[1] + 8) and all(turn.computed_score is None for turn in game.turns)
 
 
-@pytest.mark.parametrize(
-    "correction",
-    [TurnCorrected(act_ref(0), None), TurnCorrected(act_ref(0), Passed(1)), TurnInserted(act_ref(0), Passed(0))],
-)
+@pytest.mark.parametrize("correction", [TurnCorrected(act_ref(0), Passed(1)), TurnInserted(act_ref(0), Passed(0))])
 def test_turn_correction_of_a_position_is_refused(correction: Event) -> None:
     with pytest.raises(RulesError, match=r"cannot be corrected as a turn|only before its first turn"):
         play(new_game().push(position()), "8F ....S").push(correction)

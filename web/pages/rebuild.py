@@ -6,7 +6,7 @@ The page keeps nothing on the server: its form has the scores, the board that wa
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
@@ -14,11 +14,13 @@ from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
+from device.cameras import CameraError, Image
 from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
 from device.rebuilt_game import PaperGame, PlayView, build_board, find_doubts, find_unlisted_words, rebuild
 from device.score_sheet import MAX_ROWS, ScoreSheetError, read_score_sheet
 from device.session.commands.base import parse_board
-from device.session.messages import CommandRefusedError
+from device.session.commands.turn_corrections import FillTurns
+from device.session.messages import CommandRefusedError, make_refusal
 from device.session.snapshot_builder import build_snapshot
 from device.session.table_session import TableSession
 from engine.board import SQUARES, Board, load_layout, square_name
@@ -36,7 +38,7 @@ from web.filters import list_rows
 from web.game_archive import GameArchive, ImportFileError
 from web.i18n import Texts, texts
 from web.pages.pictures import READ_TIMEOUT_S
-from web.responses import render_page, require_pairing
+from web.responses import refuse, render_page, require_pairing
 from web.security.csrf import REBUILD_PATH
 from web.security.pairing import Pairing
 
@@ -47,6 +49,7 @@ SHOWN_ROWS = 14
 def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSession) -> Blueprint:
     """Return the route `/history/rebuild`, which requires a paired phone."""
     routes = Blueprint("rebuild", __name__)
+    routes.register_error_handler(TimeoutError, lambda _: refuse(texts()("setup.slow")))
     require_pairing(routes, pairing)
     pages = RebuildPages(archive, session)
     routes.get(REBUILD_PATH)(pages.show)
@@ -91,9 +94,11 @@ class RebuildPages:
 
     def show(self) -> Response:
         """Return the empty form, with as many columns as the query says."""
-        count = min(max(request.args.get("players", MIN_PLAYERS, type=int), MIN_PLAYERS), MAX_PLAYERS)
         state = self.session.state
-        names = [player.name for player in state.players[:count]] if len(state.players) == count else [""] * count
+        seats = len(state.players)
+        count = min(max(request.args.get("players", seats, type=int), MIN_PLAYERS), MAX_PLAYERS)
+        first = self.session.find_player_due(1) if seats else 0
+        names = [state.players[(first + n) % seats].name if count == seats else "" for n in range(count)]
         return self._render(_Form(tuple(names), state.tiles, (("",) * count,) * SHOWN_ROWS))
 
     def rebuild(self) -> ResponseReturnValue:
@@ -105,6 +110,9 @@ class RebuildPages:
             orders = _choose_plays(orders)
             if "save" in request.form and orders.count == 1:
                 return redirect(f"/history/{self._save(paper, orders)}", code=303)
+            if "fill" in request.form and orders.count == 1:
+                self._fill_turns(form, paper, orders)
+                return redirect("/", code=303)
         except (ScoreSheetError, CommandRefusedError, ImportFileError) as error:
             return self._render(form, reason=texts().translate(error))
         except TooManyOrdersError:
@@ -127,23 +135,26 @@ class RebuildPages:
 
     def _find_board(self, form: _Form) -> _Form:
         """Return the form with the board of the photograph, of the table, or of the form. Raises `_FormError`."""
+        state = self.session.state
         if "from_table" in request.form:
-            state = self.session.state
-            return replace(form, tiles=state.tiles, symbols=tuple(s for row in list_rows(state) for s in row))
+            form = replace(form, tiles=state.tiles)
+            if any(state.board.tiles):
+                return replace(form, symbols=tuple(symbol for row in list_rows(state) for symbol in row))
+            return self._read_picture(form, self.session.capture_still)
         with closing(request.files.get("photo", FileStorage())) as file:
             data = file.read()
         if data:
-            return self._read_photo(form, data)
+            return self._read_picture(form, lambda: decode_photo(data, "").image)
         if not form.symbols:
             raise _FormError(texts()("rebuild.no_board"))
         return form
 
-    def _read_photo(self, form: _Form, data: bytes) -> _Form:
+    def _read_picture(self, form: _Form, take_picture: Callable[[], Image]) -> _Form:
         if not self.lock.acquire(timeout=READ_TIMEOUT_S):
             raise _FormError(texts()("setup.slow"))
         try:
-            reading = self.session.read_photograph(decode_photo(data, "").image, form.tiles.letters).board
-        except PhotoError as error:
+            reading = self.session.read_photograph(take_picture(), form.tiles.letters).board
+        except (CameraError, PhotoError) as error:
             raise _FormError(texts().translate(error)) from error
         finally:
             self.lock.release()
@@ -151,6 +162,20 @@ class RebuildPages:
             raise _FormError(texts()("rebuild.unread"))
         symbols = tuple(symbol for row in build_board(reading).rows(form.tiles) for symbol in row)
         return replace(form, symbols=symbols, doubts=tuple(map(square_name, find_doubts(reading))))
+
+    def _is_at_table(self, form: _Form) -> bool:
+        """Return True if the players and the tiles of the form are those of the game at the table."""
+        state = self.session.state
+        return form.tiles == state.tiles and sorted(form.names) == sorted(player.name for player in state.players)
+
+    def _fill_turns(self, form: _Form, paper: PaperGame, orders: PlayOrders) -> None:
+        """Make the turns of the game at the table those of the sheet. Raises `CommandRefusedError`, `TimeoutError`."""
+        if not self._is_at_table(form):
+            raise make_refusal("quicker")
+        seats = [player.name for player in self.session.state.players]
+        acts = paper.list_acts(next(iter(orders)))
+        turns = tuple((replace(act, player=seats.index(form.names[act.player or 0])), score) for act, score in acts)
+        self.session.submit(FillTurns(turns)).result(READ_TIMEOUT_S)
 
     def _save(self, paper: PaperGame, orders: PlayOrders) -> int:
         """Save the game as an imported one, and return its number. Raises `ImportFileError`."""
@@ -170,11 +195,13 @@ class RebuildPages:
         game = paper.build_game(next(iter(orders)))
         words = load_shipped_lexicon(paper.tiles.language_code)
         unlisted = sorted(find_unlisted_words(game, words)) if words else []
-        return self._render(form, result=build_snapshot(game, None), unlisted=unlisted, chosen=chosen)
+        result, at_table = build_snapshot(game, None), self._is_at_table(form)
+        return self._render(form, result=result, unlisted=unlisted, chosen=chosen, at_table=at_table)
 
     def _render(self, form: _Form, **values: object) -> Response:
         game = Game.start(("1", "2"), tile_set=form.tiles.name, layout=self.session.state.board.layout)
         state = replace(build_snapshot(game, None), board_colours=self.session.state.board_colours)
+        has_camera = bool(self.session.state.players) and not self.session.uses_phone_camera
         cells = [(symbol, "" if symbol == EMPTY else form.tiles.upper(symbol)) for symbol in form.symbols]
         return render_page(
             "history/rebuild.html",
@@ -183,7 +210,7 @@ class RebuildPages:
             cells=cells,
             letters=[(letter, form.tiles.lower(letter)) for letter in (*form.tiles.letters, BLANK)],
             tile_sets=[name for name in playable_tile_set_names() if not load_tile_set(name).by_hand_only],
-            has_table=any(self.session.state.board.tiles),
+            has_table=any(self.session.state.board.tiles) or has_camera,
             longest=MAX_PLAYER_NAME_LENGTH,
             **values,
         )

@@ -17,7 +17,7 @@ from device.session.commands.base import (
     check_player,
     parse_rack,
 )
-from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
+from device.session.commands.turn_corrections import CorrectTurn, FillTurns, InsertTurn
 from device.session.game_controller import GameController
 from device.session.messages import Trouble, convert_engine_errors, make_refusal
 from device.session.phases import Transition
@@ -221,4 +221,7 @@ class RenamePlayer(TableCommand, frozen=True):
         controller.colours.save([(after, controller.colours.get(after) or controller.colours.get(before))])
 
 
-CORRECTION_COMMANDS = (CorrectSquare, NameBlank, CorrectTurn, InsertTurn, RevealRack, SkipRacks, RenamePlayer)
+CORRECTION_COMMANDS = (
+    *(CorrectSquare, NameBlank, CorrectTurn, InsertTurn, FillTurns),
+    *(RevealRack, SkipRacks, RenamePlayer),
+)

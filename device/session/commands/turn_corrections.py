@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from itertools import count
 from typing import Annotated
 
 from msgspec import Meta
 
+from device.score_sheet import SheetAct
 from device.session.commands.base import (
     CommandContext,
     PlayerNumber,
@@ -34,6 +38,7 @@ from engine.events import (
     TurnInserted,
 )
 from engine.game import Game
+from engine.items import make_position_error
 from engine.plays import Play
 from engine.state import CLOSING_KINDS, Turn, TurnKind
 
@@ -149,7 +154,12 @@ def _find_turn(game: Game, number: int) -> Turn:
 
 
 def _remove_turn(game: Game, turn: Turn) -> Edit:
-    """Return the edit that removes a line of the score sheet. A line that only follows from an act is made untrue."""
+    """Return the edit that removes a line of the score sheet. A line that only follows from an act is made untrue.
+
+    Raises `RulesError` for a position: without it, the later plays have nothing to join.
+    """
+    if turn.kind is TurnKind.POSITION:
+        raise make_position_error()
     if not turn.is_implied:
         return TurnCorrected(turn.ref, None)
     if turn.kind is TurnKind.WITHDRAWN:
@@ -214,3 +224,41 @@ class InsertTurn(TurnCommand, frozen=True):
             raise make_refusal("nothing-to-challenge")
         check_challenger(game, self.player, play)
         return Challenged(self.player, upheld=False, of=play.ref)
+
+
+class FillTurns(TableCommand, frozen=True):
+    """Make the score sheet that of a game on paper: insert the turns that are missing, remove those that are not there.
+
+    The turns that are on both stay as they were recorded. A position from which the game began is removed.
+    """
+
+    transition = Transition.CORRECT
+
+    turns: tuple[SheetAct, ...]
+
+    def run(self, context: CommandContext) -> None:
+        """Record the turns; refuse the command if the game has all turns."""
+        events = tuple(_compare_turns(context.controller.game, self.turns))
+        if not events:
+            raise make_refusal("no-change")
+        context.controller.commit_entered(events)
+
+
+def _compare_turns(game: Game, turns: Sequence[SheetAct]) -> Iterator[Act | Edit]:
+    """Yield the events that remove, insert and add turns."""
+    kinds = (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE)
+    recorded = [turn for turn in game.turns if turn.kind in kinds and not turn.is_implied]
+    positions = {turn.ref for turn in game.turns if turn.kind is TurnKind.POSITION}
+    yield from (TurnCorrected(ref, None) for ref in positions)
+    refs = (Ref(game.entry, part) for part in count(game.part))
+    before = [turn.play.squares if turn.play and turn.stands else () for turn in recorded]
+    after = [act.play.squares if isinstance(act, PlayMade) else () for act, _ in turns]
+    for tag, start, end, first, last in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        following = recorded[end].ref if end < len(recorded) else None
+        yield from (TurnCorrected(turn.ref, None) for turn in recorded[start:end])
+        for (act, score), ref in zip(turns[first:last], refs, strict=False):
+            yield act if following is None and not game.is_over else TurnInserted(following, act)
+            if score is not None:
+                yield ScoreCorrected(ref, score)

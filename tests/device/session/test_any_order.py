@@ -61,7 +61,7 @@ from device.session.commands.games import (
     StartGame,
     Undo,
 )
-from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
+from device.session.commands.turn_corrections import CorrectTurn, FillTurns, InsertTurn
 from device.session.commands.turns import EndFoundTurn, EndTurn, EndTurnWithPicture, EnterBoard, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError, Question
 from device.session.snapshot import Phase as TablePhase
@@ -71,7 +71,7 @@ from device.session.turns.turn_capture import capture_in_advance
 from device.storage.game_log import GameLog
 from device.storage.store import GameStore
 from engine.board import EMPTY_BOARD, SQUARES, Square, column_of, parse_square, row_of, square_name
-from engine.events import GameStarted, PositionEntered
+from engine.events import GameStarted, PlayMade, PositionEntered
 from engine.game import Game
 from engine.ledger import Answered, Entry, Ledger, Note, Redone, Undone, derive
 from engine.reading import BOARD_SIZE, BoardReading
@@ -116,7 +116,7 @@ GAME_COMMANDS = (
 """Commands that leave the game."""
 COMMANDS_WITH_RULES = (
     *(EndTurn, EndTurnWithPicture, EndFoundTurn, ReadAgainWithPicture, EnterBoard, EnterPosition),
-    *(CorrectSquare, NameBlank, RevealRack, DrawFirst),
+    *(CorrectSquare, NameBlank, RevealRack, DrawFirst, FillTurns),
 )
 """Commands that a rule of their own gives, because their arguments depend on the game."""
 
@@ -346,6 +346,11 @@ class AnyOrder(RuleBasedStateMachine):
         number = max(1, len(self.game.turns) + 1 - number)
         fields = {name: getattr(command, name) for name in command.__struct_fields__}
         self.submit(type(command)(**fields | {"number": number}), seat)
+
+    @rule(seed=SEEDS)
+    def fill_turns(self, seed: int) -> None:
+        game = random_game(random.Random(seed), 3, Game.start(self.game.players))
+        self.submit(FillTurns(tuple((PlayMade(turn.player, turn.play), None) for turn in game.turns if turn.play)))
 
     @rule(seed=SEEDS, symbol=st.sampled_from([".", "E", "e", "?", "Z"]))
     def correct_square(self, seed: int, symbol: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -13,8 +14,10 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from tests.support.api_table import WebTable, open_web_table
+from device.session.commands.games import StartGame
+from tests.support.api_table import STARTED, WebTable, open_web_table
 from tests.support.text_table import FARM, HORN, PASTE
+from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import token
 from web.security.csrf import REBUILD_PATH
 
@@ -69,6 +72,25 @@ def test_saved_game_is_an_imported_one(phone: FlaskClient, table: WebTable) -> N
     [game] = table.store.list_games()
     assert game.imported
     assert "8F HORN +14 14" in phone.get(f"{answer.headers['Location']}/game.gcg").text
+
+
+def test_turns_are_filled_into_the_game_at_the_table(phone: FlaskClient, table: WebTable) -> None:
+    table.session.submit(StartGame(replace(STARTED, first=1))).result(PATIENCE_S)
+    assert re.findall(r'name="players".*value="(\w+)"', phone.get(REBUILD_PATH).text) == ["Ben", "Anna"]
+    page = send(phone, players=["Ben", "Anna"], symbols="", from_table="1").text
+    answer = send(phone, players=["Ben", "Anna"], symbols=find_symbols(page), fill="1")
+    assert answer.headers["Location"] == "/"
+    turns = [(turn.player, turn.word) for turn in table.session.state.turns]
+    assert turns == [(1, "HORN"), (0, "FA.M"), (1, "PASTE")]
+
+
+def test_turns_of_other_players_are_not_offered_to_the_table(phone: FlaskClient, table: WebTable) -> None:
+    table.session.submit(StartGame(STARTED)).result(PATIENCE_S)
+    page = send(phone, players=["Anna", "Zoë"])
+    assert 'name="save"' in page.text and 'name="fill"' not in page.text
+    symbols = find_symbols(page.text)
+    assert send(phone, players=["Anna", "Zoë"], symbols=symbols, fill="1").status_code == 200
+    assert not table.session.state.turns
 
 
 def test_wrong_score_is_named_with_the_right_one(phone: FlaskClient) -> None:
