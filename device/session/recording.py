@@ -67,7 +67,8 @@ def make_question_history(ledger: Ledger, evidence: TableEvidence, asked_words: 
     return QuestionHistory(
         words=asked_words | find_asked_words(ledger),
         squares=evidence.lost.union(
-            _find_answered_squares(ledger), *(doubt.squares for doubt in doubts if doubt.code in OLD_TILE_KEYS)
+            evidence.history.find_overruled(ledger.game, _find_answered_squares(ledger)),
+            *(doubt.squares for doubt in doubts if doubt.code in OLD_TILE_KEYS),
         ),
         doubtful_squares=frozenset(evidence.doubtful),
         has_missed_press=find_missed_press(ledger) is not None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import log
@@ -151,6 +151,22 @@ class ReadingHistory:
         symbols = self.last.reading.symbols if self.last is not None else ()
         pairs = zip(symbols, game.board.squares, strict=False)
         return frozenset(s for s, (symbol, tile) in enumerate(pairs) if tile and not is_consistent(symbol, tile))
+
+    def find_overruled(self, game: Game, told: Iterable[Square]) -> frozenset[Square]:
+        """Return the squares of `told` whose recorded tile no reading shows: the players know better than the pictures.
+
+        On the others, a reading of something else shows a change of the board.
+        """
+        tiles = {square: tile for square in told if (tile := game.board[square]) is not None}
+        reads = [one.reading.squares for one in self.observations]
+        return frozenset(
+            square
+            for square, tile in tiles.items()
+            if not any(
+                read[square].confidence > MIN_CLEAR_PROBABILITY and is_consistent(read[square].symbol, tile)
+                for read in reads
+            )
+        )
 
     def find_contradictions(self, game: Game, reading: BoardReading) -> dict[Square, str]:
         """Return the squares of tiles before the window on which two readings running show the same other symbol."""

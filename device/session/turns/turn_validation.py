@@ -65,7 +65,7 @@ def decide_reading(reading: BoardReading, context: TurnContext) -> ReadTurn:
         context.rests,
         words=context.words,
         told=find_told_entries(ledger),
-        answered=find_answered_squares(ledger),
+        answered=context.reading_history.find_overruled(ledger.game, find_answered_squares(ledger)),
         is_quick=context.is_quick,
     )
     return ReadTurn(ledger, inference, decide(ledger.game, inference, known, context))
