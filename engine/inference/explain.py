@@ -91,7 +91,7 @@ class Explanation:
     is_order_shown: bool = False
 
 
-class Doubt(Enum):
+class DoubtKind(Enum):
     """Reason for an `InferenceQuestion`."""
 
     OTHER_BOARD = auto()  # the reading does not match the board of this game
@@ -115,7 +115,7 @@ class InferenceQuestion:
     reasons; empty if only the events are in doubt.
     """
 
-    doubt: Doubt
+    doubt: DoubtKind
     text: str
     squares: tuple[Square, ...]
 
@@ -124,7 +124,7 @@ class InferenceQuestion:
 class Inference:
     """The result of `infer_play`: at least one explanation of the reading, the most likely explanation first.
 
-    `question` is a question to the players if the best explanation is in doubt, for one of the reasons in `Doubt`,
+    `question` is a question to the players if the best explanation is in doubt, for one of the reasons in `DoubtKind`,
     otherwise None. Pass `history` to the next call of `infer_play`: a misread old tile is then corrected as soon as
     later readings contradict the recorded letter.
     """
@@ -218,7 +218,7 @@ def _reject_reading(game: Game, reading: BoardReading, history: ReadingHistory) 
     text = make_message("strange-board", "this does not look like the board of this game")
     nothing = Explanation((), 1.0, text, game, missing_squares=missing)
     why = "{0}. Check that the camera sees the whole board, and that no tile has moved."
-    question = InferenceQuestion(Doubt.OTHER_BOARD, make_message("strange-board-why", why, text), missing)
+    question = InferenceQuestion(DoubtKind.OTHER_BOARD, make_message("strange-board-why", why, text), missing)
     return Inference((nothing,), question, history)
 
 
@@ -348,7 +348,7 @@ def _find_alarm_squares(best: Explanation, evidence: Evidence) -> tuple[Square, 
     return (*surplus, *missing, *chain.from_iterable(best.moved_tiles))
 
 
-def _choose_doubt(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> tuple[Doubt, str]:
+def _choose_doubt(best: Explanation, rival: Explanation | None, alarms: Sequence[Square]) -> tuple[DoubtKind, str]:
     """Return the most urgent doubt about an unclear reading, and the text of its question.
 
     `rival` is an explanation nearly as likely as `best`, or None. `alarms` are the squares of surplus, missing and
@@ -357,37 +357,39 @@ def _choose_doubt(best: Explanation, rival: Explanation | None, alarms: Sequence
     names = _format_squares(best.leftover_squares)
     if best.leftover_squares and best.status and not best.events:
         text = "This is not a valid play. {0} What was played on {1}?"
-        return Doubt.NO_PLAY, make_message("no-play", text, describe_status(best.status), names)
+        return DoubtKind.NO_PLAY, make_message("no-play", text, describe_status(best.status), names)
     if best.moved_tiles:
         text = "Was the tile on {0} moved to {1}? If so, please put it back."
-        return Doubt.TILE_MOVED, make_message("tile-moved", text, *map(square_name, best.moved_tiles[0]))
+        return DoubtKind.TILE_MOVED, make_message("tile-moved", text, *map(square_name, best.moved_tiles[0]))
     missing = [square for square in best.missing_squares if square in alarms]
     if missing:
         text = "A tile was played on {0}, but the camera does not see it there. Was it moved?"
-        return Doubt.TILE_LOST, make_message("tile-lost", text, _format_squares(missing))
+        return DoubtKind.TILE_LOST, make_message("tile-lost", text, _format_squares(missing))
     if best.leftover_squares and any(square in alarms for square in best.leftover_squares):
-        return Doubt.SURPLUS_TILE, make_message("what-lies", "{0}. But what is on {1}?", best.text, names)
+        return DoubtKind.SURPLUS_TILE, make_message("what-lies", "{0}. But what is on {1}?", best.text, names)
     if rival is not None:
         squares = best.game.board.differences(rival.game.board)
         tiles = [explanation.game.board[squares[0]] for explanation in (best, rival)] if len(squares) == 1 else []
         letters = [tile for tile in tiles if tile and not tile.is_blank]
         if len(letters) == 1 and any(tile and tile.is_unnamed for tile in tiles):
             text = "Is the tile on {0} the letter {1}, or a blank?"
-            return Doubt.ONE_TILE, make_message("letter-or-blank", text, square_name(squares[0]), *letters)
+            return DoubtKind.ONE_TILE, make_message("letter-or-blank", text, square_name(squares[0]), *letters)
         if tiles and all(tiles):
             text = "Which tile is on {0}: {1} or {2}?"
-            return Doubt.ONE_TILE, make_message("which-tile", text, square_name(squares[0]), *tiles)
+            return DoubtKind.ONE_TILE, make_message("which-tile", text, square_name(squares[0]), *tiles)
         text = "Which is right: {0}, or {1}?"
-        return Doubt.TWO_EXPLANATIONS, make_message("which-is-right", text, best.text, rival.text)
+        return DoubtKind.TWO_EXPLANATIONS, make_message("which-is-right", text, best.text, rival.text)
     if best.is_uncleared:
-        return Doubt.UNCLEARED_BOARD, best.text
+        return DoubtKind.UNCLEARED_BOARD, best.text
     if best.unsure_squares:
         text = "{0}. Is the tile on {1} right?"
-        return Doubt.LETTER, make_message("tile-right", text, best.text, _format_squares(best.unsure_squares))
+        return DoubtKind.LETTER, make_message("tile-right", text, best.text, _format_squares(best.unsure_squares))
     if best.covered_squares:
         text = "{0}. The camera cannot see {1}. Is there a tile, too?"
-        return Doubt.HIDDEN_END, make_message("tile-covered", text, best.text, _format_squares(best.covered_squares))
-    return Doubt.UNUSUAL_TURN, make_message("is-that-right", "{0}. Is that right?", best.text)
+        return DoubtKind.HIDDEN_END, make_message(
+            "tile-covered", text, best.text, _format_squares(best.covered_squares)
+        )
+    return DoubtKind.UNUSUAL_TURN, make_message("is-that-right", "{0}. Is that right?", best.text)
 
 
 def _format_squares(squares: Sequence[Square]) -> str:

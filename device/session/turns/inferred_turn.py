@@ -28,7 +28,7 @@ from engine.events import (
     filter_plays,
 )
 from engine.game import Game
-from engine.inference.explain import Doubt, Explanation, Inference, InferenceQuestion, changes_record
+from engine.inference.explain import DoubtKind, Explanation, Inference, InferenceQuestion, changes_record
 from engine.reading import HIDDEN, BoardReading
 from engine.validation.alternative_plays import list_other_orders, pass_after_exchange
 from engine.validation.turn_checks import move_to_seat
@@ -59,7 +59,7 @@ def decide_by_inference(game: Game, inference: Inference, reading: BoardReading,
     answers = _collect_answers(game, inference.question, likely, seat)
     events = next(iter(answers.values()))
     if len(answers) == 1:
-        lost = best.missing_squares if inference.question.doubt is Doubt.TILE_LOST else ()
+        lost = best.missing_squares if inference.question.doubt is DoubtKind.TILE_LOST else ()
         return Decision(events, warning=inference.question.text, lost_squares=lost)
     question = Question(
         format_sentence(_choose_question_text(game, inference.question, likely, len(answers))),
@@ -88,7 +88,7 @@ def _collect_answers(
         answers = _limit_answers(answers)
     if best.leftover_squares and not best.events and not best.is_uncleared:
         answers = {question.text: (), **answers}
-    is_unusual = question.doubt is Doubt.UNUSUAL_TURN or len(filter_plays(best.events)) > 1
+    is_unusual = question.doubt is DoubtKind.UNUSUAL_TURN or len(filter_plays(best.events)) > 1
     if is_story or (len(answers) == 1 and (best.covered_squares or is_unusual)):
         answers[get_text("answer-look-again")] = ()
     return answers
@@ -145,8 +145,8 @@ def _choose_question_text(
     if change := next(changes, None):
         return change
     is_long = answer_count > 2 or any(len(explanation.events) > 1 for explanation in likely)
-    lacks_answers = answer_count > len(likely) and question.doubt in (Doubt.ONE_TILE, Doubt.UNUSUAL_TURN)
-    is_general = lacks_answers or (is_long and question.doubt is Doubt.TWO_EXPLANATIONS)
+    lacks_answers = answer_count > len(likely) and question.doubt in (DoubtKind.ONE_TILE, DoubtKind.UNUSUAL_TURN)
+    is_general = lacks_answers or (is_long and question.doubt is DoubtKind.TWO_EXPLANATIONS)
     return get_text("which-of-these") if is_general else question.text
 
 
