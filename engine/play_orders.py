@@ -118,13 +118,15 @@ class PlayFinder:
                     yield from [(play, score) for play in plays.get(score, ()) if play & over == over]
 
     def _score_run(self, run: _Run, covered: Squares) -> dict[int, list[Squares]]:
-        """Return the plays in a run by score."""
-        key = covered & run.area if covered else -1
-        if key not in run.scored:
-            scored = run.scored[key] = {}
-            for play, points in self._find_in_run(run, covered) if key else ():
+        """Return the plays in a run by score. Only the first play need not touch a covered tile."""
+        near = covered & run.area
+        if covered and not near:
+            return {}
+        if near not in run.scored:
+            scored = run.scored[near] = {}
+            for play, points in self._find_in_run(run, covered):
                 scored.setdefault(points, []).append(play)
-        return run.scored[key]
+        return run.scored[near]
 
     def _find_in_run(self, run: _Run, covered: Squares) -> Iterator[ScoredPlay]:
         crosses = [self._sum_crossing(cross, covered) for cross in run.crosses]
@@ -154,21 +156,19 @@ class PlayFinder:
         """
         letters, words = self.layout.letter_multipliers, self.layout.word_multipliers
         play, count, multiplier, crossing, is_joined = 0, 0, 1, 0, length > 0
-        for at in range(first, len(run.squares)):
-            square = run.squares[at]
+        for square, cross in zip(run.squares[first:], crosses[first:], strict=True):
             length += 1
             if covered >> square & 1:
                 main, is_joined = main + self.values[square], True
-                continue
-            if count:
-                yield play, (main * multiplier if length > 2 else 0) + crossing + self.rules.bonus(count), is_joined
-            if count == self.rules.rack_size:
+            elif count < self.rules.rack_size:
+                points = self.values[square] * letters[square]
+                play, count, multiplier, main = play | 1 << square, count + 1, multiplier * words[square], main + points
+                if cross is not None:
+                    crossing, is_joined = crossing + (cross + points) * words[square], True
+            else:
                 return
-            points = self.values[square] * letters[square]
-            play, count, multiplier, main = play | 1 << square, count + 1, multiplier * words[square], main + points
-            if (cross := crosses[at]) is not None:
-                crossing, is_joined = crossing + (cross + points) * words[square], True
-        yield play, (main * multiplier if length > 1 else 0) + crossing + self.rules.bonus(count), is_joined
+            if not covered & run.line & 1 << square + run.squares.step:
+                yield play, (main * multiplier if length > 1 else 0) + crossing + self.rules.bonus(count), is_joined
 
     def _is_first_play(self, play: Squares) -> bool:
         return bool(play >> self.layout.centre & 1) and play.bit_count() >= self.rules.first_word_minimum

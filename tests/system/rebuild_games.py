@@ -1,7 +1,8 @@
 """Rebuild recorded games from their final boards and scores, and measure how often the true order is found.
 
 The blanks of the board are unnamed, and plays that were taken back have no score. Then one mistake is made in each of
-`--count` games of a kind: a wrong score, a missing turn, a tile read with another value, or a tile that is not read.
+`--count` games of a kind: a wrong score, a missing turn, a tile read with another value, a tile that is not read, or a
+tile read as another of the same value, which only the word list can show.
 Times are seconds of the processor.
 
 python -m tests.system.rebuild_games --gcg ../shared/gcg
@@ -14,13 +15,18 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from random import Random
 
+from device.rebuilt_game import find_unlisted_words
 from engine.board import Board, Layout
 from engine.errors import NotationError, RulesError
+from engine.events import PlayMade
+from engine.game import Game
 from engine.gcg import Replay, TurnKind, parse_gcg, replay
-from engine.play_orders import PlayFinder, Squares, TooManyOrdersError, find_orders, pack_squares
+from engine.lexicon import load_shipped_lexicon
+from engine.play_orders import PlayFinder, Squares, TooManyOrdersError, find_orders, pack_squares, unpack_squares
 from engine.plays import Play
 from engine.rules import STANDARD_RULES
 from engine.sheet_errors import Mistake, SheetError, find_sheet_errors, group_by_place
@@ -187,6 +193,33 @@ def measure_mistakes(games: Sequence[PaperGame], count: int, seed: int) -> Itera
         yield f"{name} in {len(chosen)} games: {shares}; {describe_times(times)}"
 
 
+def measure_equal_values(games: Sequence[PaperGame], count: int, seed: int) -> Iterator[str]:
+    """Yield a line about tiles that are read as others of the same value: all scores fit, so only words show them."""
+    rng, results, words = Random(seed), Counter[str](), load_shipped_lexicon("en")
+    assert words is not None
+    chosen = rng.sample(english := [game for game in games if game.tiles.name == "en"], min(count, len(english)))
+    for game in chosen:
+        values = game.tiles.values
+        faces = {square: game.board.tile(square).face for square in game.board.occupied_squares()}
+        square, other = rng.choice(
+            [(s, one) for s in faces for one in values if one != faces[s] and values[one] == values[faces[s]]]
+        )
+        before = find_unlisted_words(_play_again(game, game.board), words)
+        after = find_unlisted_words(_play_again(game, game.board.with_tiles({square: Tile(other)})), words)
+        results.update(named=len(after) > len(before), others=len(before))
+    yield (
+        f"one misread tile of equal value in {len(chosen)} games: {results['named']} make another word unlisted; "
+        f"{results['others'] / len(chosen):.1f} words of a game are not in the word list anyway"
+    )
+
+
+def _play_again(game: PaperGame, board: Board) -> Game:
+    """Return the game with the tiles of a final board."""
+    played = Game.start(("1", "2"), tile_set=game.tiles.name, layout=game.layout.name)
+    plays = (Play.from_tiles({square: board.tile(square) for square in unpack_squares(play)}) for play in game.plays)
+    return played.push(*(PlayMade(None, play) for play in plays))
+
+
 def _look_for(mistake: MadeMistake, times: list[float]) -> Iterator[str]:
     start = time.process_time()
     finder = mistake.game.make_finder()
@@ -215,7 +248,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     games = load_paper_games(args.gcg)
     for line in measure_orders(games):
         print(line, flush=True)
-    for line in measure_mistakes([game for game in games if game.is_consistent], args.count, args.seed):
+    fitting = [game for game in games if game.is_consistent]
+    lines = measure_mistakes(fitting, args.count, args.seed), measure_equal_values(fitting, args.count, args.seed)
+    for line in chain.from_iterable(lines):
         print(line, flush=True)
     return 0
 

@@ -135,16 +135,16 @@ class RebuildPages:
 
     def _find_board(self, form: _Form) -> _Form:
         """Return the form with the board of the photograph, of the table, or of the form. Raises `_FormError`."""
-        state = self.session.state
-        if "from_table" in request.form:
-            form = replace(form, tiles=state.tiles)
-            if any(state.board.tiles):
-                return replace(form, symbols=tuple(symbol for row in list_rows(state) for symbol in row))
-            return self._read_picture(form, self.session.capture_still)
         with closing(request.files.get("photo", FileStorage())) as file:
             data = file.read()
         if data:
             return self._read_picture(form, lambda: decode_photo(data, "").image)
+        if "from_table" in request.form:
+            state = self.session.state
+            form = replace(form, tiles=state.tiles)
+            if any(state.board.tiles):
+                return replace(form, symbols=tuple(symbol for row in list_rows(state) for symbol in row))
+            return self._read_picture(form, self.session.capture_still)
         if not form.symbols:
             raise _FormError(texts()("rebuild.no_board"))
         return form

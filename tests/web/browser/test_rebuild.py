@@ -139,3 +139,17 @@ def test_wrong_score_is_corrected_on_the_page(phone: Page, server: tuple[PageSer
     phone.locator("[name=score]").nth(4).fill(right)
     person.tap("[name=again]")
     phone.wait_for_selector(".plays, [name=save]")
+
+
+def test_button_changes_the_sign_of_the_last_score(phone: Page, server: tuple[PageServer, WebTable]) -> None:
+    pages, table = server
+    pair(phone, pages, table.code)
+    visit(phone, pages, REBUILD_PATH)
+    cell = phone.locator("[name=score]").nth(2)
+    cell.fill("7")
+    for expected in ("−7", "+7"):
+        phone.locator(".sign").tap()
+        assert cell.input_value() == expected
+    assert cell.evaluate("cell => cell === document.activeElement")
+    phone.locator("[name=score]").last.focus()
+    assert phone.locator(".sheet > span").last.inner_text() == "15"

@@ -77,6 +77,8 @@ def test_saved_game_is_an_imported_one(phone: FlaskClient, table: WebTable) -> N
 def test_turns_are_filled_into_the_game_at_the_table(phone: FlaskClient, table: WebTable) -> None:
     table.session.submit(StartGame(replace(STARTED, first=1))).result(PATIENCE_S)
     assert re.findall(r'name="players".*value="(\w+)"', phone.get(REBUILD_PATH).text) == ["Ben", "Anna"]
+    link = re.search(r'href="(/history/rebuild[^"]*)"', phone.get("/dialogs/more").text)
+    assert link and 'name="from_table" value="1" checked' in phone.get(link[1]).text
     page = send(phone, players=["Ben", "Anna"], symbols="", from_table="1").text
     answer = send(phone, players=["Ben", "Anna"], symbols=find_symbols(page), fill="1")
     assert answer.headers["Location"] == "/"
