@@ -17,7 +17,7 @@ def read_pairing_code(table: subprocess.Popen[str]) -> str:
     """Return the pairing code that a starting table shows on its console."""
     assert table.stdout is not None
     for line in table.stdout:
-        if found := re.search(r"\b(\d{6})\b", line):
+        if found := re.search(r"code there: (\d{6})", line):
             return found[1]
     raise SystemExit("the table has shown no pairing code")
 
