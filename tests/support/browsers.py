@@ -98,6 +98,7 @@ def pair(page: Page, server: PageServer, code: str) -> None:
     page.get_by_label("Six digits").fill(code)
     page.get_by_role("button", name="Pair", exact=True).click()
     page.wait_for_selector("#panel")
+    page.wait_for_load_state()  # keys that are pressed before the scripts have run are lost
 
 
 def unpair_all(app: Flask) -> None:
