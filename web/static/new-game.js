@@ -48,11 +48,13 @@ function chooseList(form) {
   if (lexicon.value !== "none") lexicon.value = own && !own.disabled ? "own" : "shipped";
 }
 
-// Shows the hint if the language has no included word list.
+// Shows the hint if the language has no included word list, and opens the upload, if the form has one.
 function warnOfNoList(form) {
   const hint = form.querySelector("[data-without-list]");
   const { lexicon, tiles } = form.elements;
   hint.hidden = lexicon.value !== "shipped" || !hint.dataset.withoutList.split(" ").includes(tiles.value);
+  const upload = form.querySelector("details.upload");
+  if (upload && !hint.hidden) upload.open = true;
 }
 
 // Describes the chosen rules, and shows them in the fields that are not set.

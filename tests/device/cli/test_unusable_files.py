@@ -214,10 +214,13 @@ def start_with_faults(
 ) -> Iterator[tuple[str, str, float, str]]:
     """Yield file, fault, seconds and page of a start for each file and fault; each start has empty folders."""
     data = folder.parent / "data"
-    for path in (settings, *(data / name for name in DATA_FILES)):
+    words = data / "lexicons" / "ours.txt"
+    for path in (settings, words, *(data / name for name in DATA_FILES)):
         for fault, spoil in faults.items():
             shutil.rmtree(data, ignore_errors=True)
-            data.mkdir()
+            words.parent.mkdir(parents=True)
+            if path is words:
+                settings.write_text(f'[game]\nlexicon = "{words}"\n')
             spoil(path)
             yield path.name, fault, *start_page(folder)
             settings.rmdir() if settings.is_dir() else settings.unlink(missing_ok=True)

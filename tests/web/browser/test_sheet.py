@@ -56,7 +56,8 @@ def test_word_list_follows_the_tiles(sheet: Page) -> None:
     sheet.select_option("#tiles", "de")
     assert find_list(sheet) == "woerter: 2 words, German"
     sheet.select_option("#tiles", "la")
-    assert sheet.get_by_text("There is no word list for these tiles").is_visible()
+    assert sheet.get_by_text("Upload one here, if you have one.").is_visible()
+    assert sheet.get_by_label("Text file").is_visible()
     sheet.select_option("#lexicon", "none")
     sheet.select_option("#tiles", "de")
     assert find_list(sheet).startswith("None"), "a choice against lists stays"

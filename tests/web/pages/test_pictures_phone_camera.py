@@ -94,6 +94,7 @@ def test_missing_and_lost_phones_are_notices_of_the_table(phone: FlaskClient, se
         return any(text in notice.text for notice in session.state.notices)
 
     until(lambda: says("No phone is the camera"))
+    assert '<a class="touch" href="/camera">Phone as camera</a>' in phone.get("/").text
     stream = start(phone).json["stream"]
 
     def is_well() -> bool:
