@@ -243,8 +243,8 @@ def _choose_plays(orders: PlayOrders) -> PlayOrders:
 
 
 def _describe_place(t: Texts, paper: PaperGame, place: Sequence[SheetError]) -> Iterator[str]:
-    """Yield a sentence for each mistake that may have been made at a place."""
-    for error in place:
+    """Yield a sentence for each mistake that may have been made at a place, the wrong score first."""
+    for error in sorted(place, key=lambda error: error.square is not None):
         play = paper.view_play(error.covered & ~error.play, error.play)
         if error.mistake is Mistake.TURN_MISSING:
             yield t("rebuild.missing_turn", word=play.word, at=play.at, points=error.value)

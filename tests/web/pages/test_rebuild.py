@@ -63,7 +63,7 @@ def test_form_has_a_column_for_each_player(phone: FlaskClient) -> None:
 def test_photograph_and_scores_become_plays(phone: FlaskClient) -> None:
     page = send(phone).text
     assert 'name="save"' in page
-    assert re.findall(r"<b>(\w+)</b> (\S+)</span>", page) == [("8F", "HORN"), ("H6", "FA.M"), ("10F", "PASTE")]
+    assert re.findall(r"<b>(\w+)</b> (\S+)</span>", page) == [("8F", "HORN"), ("H6", "FARM"), ("10F", "PASTE")]
 
 
 def test_saved_game_is_an_imported_one(phone: FlaskClient, table: WebTable) -> None:
