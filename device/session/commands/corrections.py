@@ -222,6 +222,12 @@ class RenamePlayer(TableCommand, frozen=True):
 
 
 CORRECTION_COMMANDS = (
-    *(CorrectSquare, NameBlank, CorrectTurn, InsertTurn, FillTurns),
-    *(RevealRack, SkipRacks, RenamePlayer),
+    CorrectSquare,
+    NameBlank,
+    CorrectTurn,
+    InsertTurn,
+    FillTurns,
+    RevealRack,
+    SkipRacks,
+    RenamePlayer,
 )
