@@ -20,6 +20,7 @@ from device.cli import UserError, describe_unreadable_file, print_line
 from device.cli.options import ensure_data_folder
 from device.cli.page import announce_pairing, find_page_addresses
 from device.storage.files import keep_private
+from device.system.systemd import wait_for_signal
 from engine.limits import MAX_PORT
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         signal.signal(number, lambda *_: ended.set())
     with ExitStack() as stack:
         _open_hall(args, stack)
-        ended.wait()
+        wait_for_signal(ended)
     return 0
 
 

@@ -101,6 +101,23 @@ class Alive:
         self.worker.shutdown()
 
 
+class Ended(threading.Event):
+    """An event that is set while the second wait for it lasts; it refuses waits without a limit."""
+
+    waits = 0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout is not None, "the handler of a signal that came just before this wait would never run"
+        self.waits += 1
+        if self.waits == 2:
+            self.set()
+        return self.is_set()
+
+
+def test_wait_without_a_watchdog_has_a_limit_so_that_the_handlers_of_signals_run() -> None:
+    wait_with_watchdog(Ended(), {}, environment={})
+
+
 def test_watchdog_is_fed_while_everything_answers(systemd: Systemd) -> None:
     asked: list[float] = []
     with Alive(systemd.watching, table=asked.append):
