@@ -43,6 +43,14 @@ class ImpatientProtocol(H11Protocol):
         self._wait_for_request()
         super().on_response_complete()
 
+    def shutdown(self) -> None:
+        """Close the connection when the server ends (called by uvicorn), unless it is closing already.
+
+        A TLS connection that is closed twice cannot be aborted any more (asyncio.sslproto), and may never be lost.
+        """
+        if not self.transport.is_closing():
+            super().shutdown()
+
     def _wait_for_request(self) -> None:
         if self._idle_timer:
             self._idle_timer.cancel()

@@ -157,9 +157,12 @@ class PageServer:
             server.should_exit = True
         await asyncio.wait(serving, timeout=CLOSE_TIMEOUT_S)
         for server in servers:
+            server.force_exit = True  # do not wait for a connection that is never lost
             for connection in tuple(server.server_state.connections):
                 connection.transport.abort()
-        await asyncio.wait(serving)
+        _, hanging = await asyncio.wait(serving, timeout=CLOSE_TIMEOUT_S)
+        for task in hanging:
+            task.cancel()
         closing.cancel()
         await self._loop.run_in_executor(None, self._workers.executor.shutdown)
 

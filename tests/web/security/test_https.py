@@ -10,6 +10,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -24,8 +25,9 @@ from tests.web.security.test_limits_connections import is_closed
 from web import create_app
 from web.host_info import HostInfo
 from web.security.certificate import OwnCertificate
-from web.security.server import CertificateError, PageServer, TlsSettings
+from web.security.server import CLOSE_TIMEOUT_S, CertificateError, PageServer, TlsSettings
 
+MAX_CLOSE_S = 3 * CLOSE_TIMEOUT_S
 DOCUMENT = Path(__file__).parents[3] / "docs" / "https.md"
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
@@ -141,6 +143,21 @@ def test_door_closes_with_its_threads(made: Path, table: ShownTable) -> None:
             phone.request("GET", "/live/stream")
             assert phone.getresponse().status == 200
     assert threading.active_count() <= before
+
+
+def test_door_closes_although_a_phone_never_ends_its_connection(made: Path, table: ShownTable) -> None:
+    """The server has closed the connection twice: after its answer, and at the end."""
+    tls = TlsSettings(made / "certificate.pem", made / "key.pem", 0)
+    trusted = ssl.create_default_context(cafile=str(made / "certificate.pem"))
+    with PageServer(create_app(table), 0, "127.0.0.1", tls=tls) as server, ExitStack() as phones:
+        assert server.secure_port is not None
+        plain = phones.enter_context(socket.create_connection(("127.0.0.1", server.secure_port), PATIENCE_S))
+        phone = phones.enter_context(trusted.wrap_socket(plain, server_hostname="127.0.0.1"))
+        phone.sendall(b"GET /static/table.css HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        assert phone.recv(15) == b"HTTP/1.1 200 OK"
+        begun = time.monotonic()
+        server.close()
+        assert time.monotonic() - begun < MAX_CLOSE_S
 
 
 def test_renewed_certificate_is_used_for_new_connections(table: ShownTable, tmp_path: Path) -> None:
