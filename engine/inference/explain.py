@@ -386,9 +386,8 @@ def _choose_doubt(best: Explanation, rival: Explanation | None, alarms: Sequence
         return DoubtKind.LETTER, make_message("tile-right", text, best.text, _format_squares(best.unsure_squares))
     if best.covered_squares:
         text = "{0}. The camera cannot see {1}. Is there a tile, too?"
-        return DoubtKind.HIDDEN_END, make_message(
-            "tile-covered", text, best.text, _format_squares(best.covered_squares)
-        )
+        covered = _format_squares(best.covered_squares)
+        return DoubtKind.HIDDEN_END, make_message("tile-covered", text, best.text, covered)
     return DoubtKind.UNUSUAL_TURN, make_message("is-that-right", "{0}. Is that right?", best.text)
 
 

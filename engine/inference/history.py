@@ -153,20 +153,18 @@ class ReadingHistory:
         return frozenset(s for s, (symbol, tile) in enumerate(pairs) if tile and not is_consistent(symbol, tile))
 
     def find_overruled(self, game: Game, told: Iterable[Square]) -> frozenset[Square]:
-        """Return the squares of `told` whose recorded tile no reading shows: the players know better than the pictures.
+        """Return the squares of `told`, about which players have answered, whose recorded tile no reading shows.
 
-        On the others, a reading of something else shows a change of the board.
+        There, the answer counts more than the pictures. On the other squares, a picture of something else shows that
+        the board has changed since.
         """
-        tiles = {square: tile for square in told if (tile := game.board[square]) is not None}
-        reads = [one.reading.squares for one in self.observations]
-        return frozenset(
-            square
-            for square, tile in tiles.items()
-            if not any(
-                read[square].confidence > MIN_CLEAR_PROBABILITY and is_consistent(read[square].symbol, tile)
-                for read in reads
-            )
-        )
+
+        def is_shown(square: Square) -> bool:
+            reads = (one.reading.squares[square] for one in self.observations)
+            clear = (read.symbol for read in reads if read.confidence > MIN_CLEAR_PROBABILITY)
+            return any(is_consistent(symbol, game.board[square]) for symbol in clear)
+
+        return frozenset(s for s in told if game.board[s] is not None and not is_shown(s))
 
     def find_contradictions(self, game: Game, reading: BoardReading) -> dict[Square, str]:
         """Return the squares of tiles before the window on which two readings running show the same other symbol."""

@@ -4,8 +4,8 @@ The session, the JSON API, the routes of the page and the panel use these classe
 
     session.submit(ExchangeTiles(count=3)).result()
 
-To add a command, add its class to the tuple in one of these modules. The limits in the
-annotations of its fields are checked only for commands in requests, when msgspec decodes the JSON.
+To add a command, add its class to the tuple in one of these modules. The limits in the annotations of its fields are
+checked only for commands in requests, when msgspec decodes the JSON.
 """
 
 from __future__ import annotations
