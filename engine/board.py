@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from importlib.resources import files
+from itertools import compress
+from operator import is_not
 
 from engine.errors import NotationError, RulesError, UnknownLayoutError
 from engine.messages import make_message
@@ -275,8 +277,8 @@ class Board:
 
     def differences(self, other: Board) -> tuple[Square, ...]:
         """Return the squares on which the two boards differ."""
-        pairs = zip(self.squares, other.squares, strict=True)
-        return tuple([square for square, (a, b) in enumerate(pairs) if a is not b and a != b])
+        changed = compress(SQUARES, map(is_not, self.squares, other.squares))  # much faster than comparing each tile
+        return tuple([square for square in changed if self.squares[square] != other.squares[square]])
 
     def tile_run(self, square: Square, across: bool) -> range:
         """Return the squares of the unbroken line of tiles through `square`. The square itself may be empty."""

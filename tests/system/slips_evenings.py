@@ -31,6 +31,7 @@ from engine.game import Game
 from engine.plays import Play
 from engine.rules import Rules
 from engine.scoring import Status
+from engine.state import can_exchange
 from tests.system.slips_positions import NAMES, Position, find_plays, find_session_words, find_words
 from tests.system.slips_scripts import (
     Builder,
@@ -67,6 +68,8 @@ def _play_clear(build: Builder) -> str | None:
 
 def _exchange(build: Builder) -> str | None:
     player, count = build.game.to_move, build.chance.randint(1, 5)
+    if not can_exchange(build.game.state, count, player):
+        return None
     build.game = build.game.push(Exchanged(player, count))
     build.lay(build.game.board, build.rest(), player=player, exchanged=count)
     return f"{count} tiles exchanged"

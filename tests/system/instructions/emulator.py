@@ -67,7 +67,8 @@ class Emulator:
         target = ["--target", str(self.folder / "site"), "--python-version", self._python.name.removeprefix("python")]
         platforms = [word for name in PLATFORMS for word in ("--platform", name)]
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--only-binary=:all:"]
-        subprocess.run([*pip, *target, *platforms, *WHEELS, *needed], check=True)
+        tools = ["pytest"]  # the support modules of the tests import it
+        subprocess.run([*pip, *target, *platforms, *WHEELS, *needed, *tools], check=True)
 
     def count_work(self, name: str) -> int:
         """Return the instructions of one repetition of the workload `name`. Raises `CalledProcessError`."""

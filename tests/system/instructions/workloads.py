@@ -28,6 +28,7 @@ PREVIEW_SIZE_PX = (640, 480)
 FRAMES_PER_S = 5
 """Previews in a second that the monitor of the camera compares."""
 START_TIMEOUT_S = 600.0
+GAMES = Path(__file__).parents[3] / "device" / "data" / "games"
 
 
 def render_pictures(folder: Path) -> None:
@@ -105,11 +106,23 @@ def decode_preview(folder: Path) -> Callable[[], object]:
     return lambda: cv2.imdecode(data, cv2.IMREAD_REDUCED_GRAYSCALE_2)
 
 
+def explain_turns(_: Path) -> Callable[[], object]:
+    """Explain 24 turns of the demo games: clear ones, some with a letter in doubt, and some with a tile not seen."""
+    from tests.support.disturbed_readings import ROWS
+    from tests.support.recorded_positions import load_games
+    from tests.system.disturb_readings import measure_row
+
+    games, _ = load_games([GAMES], 4, 1)
+    rows = [ROWS[name] for name in ("clear", "new-letter-right-60", "new-tile-unseen-60")]
+    return lambda: [measure_row(games, row, 8, 1, use_words=True, answers_truth=True) for row in rows]
+
+
 WORKLOADS: dict[str, Callable[[Path], Callable[[], object]]] = {
     "find-and-read-first": partial(find_and_read, picture="first"),
     "find-and-read": find_and_read,
     "known-board-first": partial(read_known_board, before="first", after="second"),
     "known-board": read_known_board,
+    "explain-turns": explain_turns,
     "idle-second": monitor_second,
     "decode-frame": decode_frame,
     "decode-preview": decode_preview,
