@@ -106,7 +106,7 @@ def decode_preview(folder: Path) -> Callable[[], object]:
     return lambda: cv2.imdecode(data, cv2.IMREAD_REDUCED_GRAYSCALE_2)
 
 
-def explain_turns(_: Path) -> Callable[[], object]:
+def explain_turns(_folder: Path) -> Callable[[], object]:
     """Explain 24 turns of the demo games: clear ones, some with a letter in doubt, and some with a tile not seen."""
     from tests.support.disturbed_readings import ROWS
     from tests.support.recorded_positions import load_games
