@@ -91,6 +91,24 @@ def test_director_saves_a_round_and_types_a_result(browser: Browser, server: Pag
         assert [line.points for line in hall.state.rounds[2] if line.counts] == [(401, 380)]
 
 
+def test_row_of_a_pairing_is_replaced_while_the_director_watches(
+    browser: Browser, server: PageServer, hall: ShownHall
+) -> None:
+    with open_tab(browser, SCREEN) as page:
+        pair_director(page, server)
+        row = page.locator(".lines li", has_text="Eleonora").locator(".state")
+        assert row.inner_text().startswith("plays another game")
+        played = replace(STARTED, players=("Eleonora-Wilhelmina", "Hieronymus Maximilian"))
+        hall.state = apply_game(hall.state, *received("Table 3", [played, HORN], started=200.0))
+        hall.look()
+        row.get_by_text("14 : 0").wait_for()
+        assert row.inner_text() == "14 : 0 playing"
+        hall.state = apply_game(hall.state, *received("Table 3", [played, HORN, GameEnded()], started=200.0))
+        hall.look()
+        row.get_by_text("Let it count").wait_for()
+        assert row.inner_text().startswith("14 : 0 unplayed letters missing")
+
+
 def test_no_page_is_wider_than_its_screen_if_the_text_is_twice_as_large(browser: Browser, server: PageServer) -> None:
     with open_tab(browser, PHONE) as page:
         pair_director(page, server)
