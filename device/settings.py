@@ -18,7 +18,7 @@ import msgspec
 from msgspec import Meta
 
 from device.cameras import is_camera_spec
-from device.cameras.addresses import hide_credentials
+from device.cameras.listing import hide_credentials
 from device.catalogue import get_text, list_languages
 from device.panel.buttons import Pins, PinsError
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable
@@ -33,7 +33,7 @@ from device.session.rule_choices import (
     parse_lost_tiles,
 )
 from device.storage.files import find_home_folder, may_exist
-from device.storage.picture_limits import PictureLimits
+from device.storage.store import PictureLimits
 from engine.board import layout_names
 from engine.errors import RulesError, TilekeeperError
 from engine.limits import MAX_PORT

@@ -28,7 +28,6 @@ from web.host_info import HostInfo
 from web.i18n import LANGUAGE_KEY, remember_language, texts
 from web.pages import (
     actions,
-    demo,
     dialogs,
     pictures,
     rebuild,
@@ -181,7 +180,7 @@ def _register_optional_pages(app: Flask, session: TableSession, pairing: Pairing
     if host_info.settings is not None:
         app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing, session))
     if host_info.start_own_game is not None:
-        app.register_blueprint(demo.create_blueprint(host_info.start_own_game, pairing))
+        app.register_blueprint(setup.create_demo_blueprint(host_info.start_own_game, pairing))
     if host_info.hall is None and host_info.directed is None:
         return
     from web.pages import hall  # loads cryptography and the messages of the hall

@@ -21,9 +21,14 @@ from device.session.snapshot_builder import build_snapshot, build_tile_views
 from device.storage.archive import export_gcg, export_zip, find_stored_game, make_file_name
 from device.storage.errors import ArchiveError
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog, read_ledger
-from device.storage.statistics import HeadToHead, PlayerRecord, compute_head_to_heads, compute_player_records
+from device.storage.statistics import (
+    HeadToHead,
+    PlayerRecord,
+    SummaryCache,
+    compute_head_to_heads,
+    compute_player_records,
+)
 from device.storage.store import GameStore, StoredGame
-from device.storage.summary_cache import SummaryCache
 from engine.errors import TilekeeperError
 from engine.events import PlayerRenamed, RecordImported
 from engine.game import Game

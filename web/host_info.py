@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from device.panel.buttons import Button
 from device.panel.lights import PanelView, Signal
 from device.session.snapshot import Moment, TableSnapshot
-from device.system.hotspot import Hotspot
+from device.system.wifi import Hotspot
 from engine.events import GameStarted
 
 if TYPE_CHECKING:

@@ -23,9 +23,8 @@ from jinja2 import Environment
 
 from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.system.voice import describe_change
-from web.filters import flags, make_colours_path
+from web.filters import build_score_charts, flags, make_colours_path
 from web.i18n import Texts, texts
-from web.score_chart import build_score_charts
 from web.streams import NO_STREAM_TEXT, EventStreams, NoStreamError, open_stream
 
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns", "rules")

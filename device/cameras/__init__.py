@@ -11,7 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from device.cameras.addresses import hide_credentials, is_network_address
 from device.cameras.base import (
     DEFAULT_MAINS_HZ,
     AbsentCamera,
@@ -23,6 +22,7 @@ from device.cameras.base import (
     Image,
     NoMorePicturesError,
 )
+from device.cameras.listing import hide_credentials, is_network_address
 from device.catalogue import get_text
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def open_camera(
 
         return UsbCamera(where, mains_hz)
     if is_network_address(spec):
-        from device.cameras.network import NetworkCamera
+        from device.cameras.stream import NetworkCamera
 
         return NetworkCamera(spec)
     if spec == "phone":
@@ -75,7 +75,7 @@ def open_camera(
 
         return PhoneCamera()
     if spec == "phone-stream":
-        from device.cameras.phone_stream import PhoneStreamCamera
+        from device.cameras.phone import PhoneStreamCamera
 
         return PhoneStreamCamera()
     if _is_camera_module(spec):

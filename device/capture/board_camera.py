@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 
 from device.cameras import AutoExposureCamera, Camera, Frame, Image
 from device.cameras.folder import FolderCamera
-from device.capture.motion import wait_for_rest
-from device.capture.scene_reference import RestScene, SceneReference
+from device.capture.motion import RestScene, SceneReference, wait_for_rest
 from engine.board import Board
 from engine.inference.evidence import find_inconsistent_squares
 from vision.geometry import Floats

@@ -15,8 +15,7 @@ import numpy.typing as npt
 from device.cameras import BlackPictureError, CameraError, Frame
 from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, is_black
 from device.capture.board_camera import BoardCamera
-from device.capture.motion import RestDetector, has_moved, make_thumbnail
-from device.capture.scene_reference import RestScene
+from device.capture.motion import RestDetector, RestScene, has_moved, make_thumbnail
 from device.system.periodic import Backoff
 
 CHECK_INTERVAL_S = 0.2

@@ -1,4 +1,4 @@
-"""The images of a turn that are stored and shown: the photograph, and the rectified board.
+"""The images of a turn that are stored and shown: the photograph, the rectified board, and the squares in question.
 
 A photograph contains its reading, so that the two are never separated. The reading is a JSON text in a comment segment
 of the JPEG (ITU-T T.81, B.2.4.5), which programs that show pictures ignore.
@@ -7,23 +7,43 @@ of the JPEG (ITU-T T.81, B.2.4.5), which programs that show pictures ignore.
 from __future__ import annotations
 
 import io
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Annotated
 
+import cv2
 import msgspec
 import numpy as np
 import PIL.Image
 from msgspec import Meta
 
 from device.cameras import Frame, Image
-from device.capture.jpeg import encode_jpeg, shrink_image
-from device.capture.question_crop import make_crop_name
 from device.session.snapshot import LookView
+from engine.board import Square, column_of, row_of
 from engine.inference.explain import Inference
 from engine.reading import BOARD_SIZE, HIDDEN, BoardReading, SquareReading
-from vision.geometry import homography, rectify
+from vision.geometry import Floats, homography, rectify, rectify_area
 from vision.recognition.reader import PhotoReading
+
+
+def encode_jpeg(image: Image, quality: int) -> bytes:
+    """Return a picture as JPEG data; `quality` is from 0 to 100. Raises `ValueError` if OpenCV cannot write it."""
+    done, data = cv2.imencode(".jpg", image, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    if not done:
+        raise ValueError(f"OpenCV could not write a JPEG of {image.shape}")
+    return data.tobytes()
+
+
+def shrink_image(image: Image, max_side_px: int) -> Image:
+    """Return a picture whose longer side is reduced to `max_side_px`; a smaller picture is not changed."""
+    scale = max_side_px / max(image.shape[:2])
+    if scale >= 1:
+        return image
+    width, height = (max(1, round(side * scale)) for side in (image.shape[1], image.shape[0]))
+    return np.asarray(cv2.resize(image, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+
 
 MAX_PHOTO_SIDE_PX = 1600
 """Longest side of a stored photograph, in pixels."""
@@ -151,3 +171,44 @@ def find_reading(jpeg: bytes) -> BoardReading | None:
         stored = msgspec.json.decode(comment, type=_StoredReading)
         return BoardReading(tuple(map(SquareReading, stored.squares)), stored.orientation, stored.offset)
     return None
+
+
+CROP_MARGIN_SQUARES = 1
+"""Margin around the squares in question, in squares: the crop shows them even if the grid is half a square off."""
+MAX_SIDE_PX = 480
+"""Longest side of the crop, in pixels: the width at which the page shows it on a phone."""
+MAX_SQUARE_PX = 96
+"""Largest side of a square in the crop, in pixels; few cameras resolve more."""
+MAX_JPEG_BYTES = 60_000
+_JPEG_QUALITIES = (80, 60, 40, 20)
+_OUTLINE_BGR = (40, 190, 255)
+
+
+def crop_squares(image: Image, corners: Floats, squares: Collection[Square]) -> bytes:
+    """Return a top view of `squares` with a margin as a JPEG of at most `MAX_JPEG_BYTES`, with the squares outlined.
+
+    `image` is a picture `(H, W, 3) uint8 BGR`, and `corners` are the `(4, 2)` corners of the grid in its pixels.
+    """
+    rows, columns = [row_of(square) for square in squares], [column_of(square) for square in squares]
+    top, bottom = min(rows) - CROP_MARGIN_SQUARES, max(rows) + 1 + CROP_MARGIN_SQUARES
+    left, right = min(columns) - CROP_MARGIN_SQUARES, max(columns) + 1 + CROP_MARGIN_SQUARES
+    scale = min(MAX_SQUARE_PX, MAX_SIDE_PX // max(bottom - top, right - left))
+    crop = rectify_area(image, homography(corners), scale, (left, top), (right, bottom))
+    for row, column in zip(rows, columns, strict=True):
+        x, y = (column - left) * scale, (row - top) * scale
+        cv2.rectangle(crop, (x, y), (x + scale - 1, y + scale - 1), _OUTLINE_BGR, max(1, scale // 24))
+    return _encode_small_jpeg(crop)
+
+
+def make_crop_name(jpeg: bytes) -> str:
+    """Return a name for a crop that depends only on its content, so that it is never the name of another picture."""
+    return f"crop-{sha256(jpeg).hexdigest()[:16]}"
+
+
+def _encode_small_jpeg(image: Image) -> bytes:
+    """Encode an image as a JPEG, with the best quality that needs at most `MAX_JPEG_BYTES`."""
+    for quality in _JPEG_QUALITIES:
+        jpeg = encode_jpeg(image, quality)
+        if len(jpeg) <= MAX_JPEG_BYTES:
+            return jpeg
+    raise ValueError(f"OpenCV could not write a small JPEG of {image.shape}")

@@ -31,9 +31,8 @@ from device.cli.options import (
 )
 from device.cli.page import announce_wifi, check_page_address, find_page_addresses, open_page
 from device.panel.lights import PanelView
-from device.panel.open_panel import open_panel
-from device.panel.panel import Panel, PanelActions
-from device.report.log_file import LOG_FILE_NAME, keep_log, read_log
+from device.panel.panel import Panel, PanelActions, open_panel
+from device.report.contents import LOG_FILE_NAME, keep_log, read_log
 from device.session.background.auto_turns import AutoTurnConfig
 from device.session.commands.games import Pause, PlayAgain, ResumeGame, StartGame
 from device.session.messages import CommandRefusedError, Notice, Trouble, format_sentence
@@ -46,18 +45,16 @@ from device.storage.errors import StoreLockedError, log_store_errors
 from device.storage.fallback import FallbackStore
 from device.storage.files import find_unusable_file
 from device.storage.lexicons import NO_LEXICON, OwnLists, find_cache_folder
-from device.storage.notes import load_note
+from device.storage.notes import StoredPictureRecord, load_note
 from device.storage.recovery import find_refused_file, open_store
-from device.storage.shown_pictures import StoredPictureRecord
 from device.storage.store import TABLE_NOTES, GameStore
-from device.system.hotspot import Hotspot, read_hotspot
 from device.system.new_version import find_newer_version
 from device.system.periodic import PeriodicTask
-from device.system.restart import RESTART_DELAY_S
+from device.system.process import RESTART_DELAY_S
 from device.system.start_record import STABLE_S, StartRecord
 from device.system.systemd import keep_alive, make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
-from device.system.wifi import HotspotWatch, NetworkManager, count_phones_in_hotspot
+from device.system.wifi import Hotspot, HotspotWatch, NetworkManager, count_phones_in_hotspot, read_hotspot
 from engine.errors import TilekeeperError
 from engine.lexicon import can_decide_challenge, describe_list
 from engine.rules import ChallengeRule

@@ -19,7 +19,7 @@ from device.cli import UserError, print_line
 from device.cli.options import ensure_data_folder, make_profiled_reader
 from device.cli.page import announce_pairing, find_page_addresses
 from device.settings import find_settings_file, find_user_folder, load_settings
-from device.system.restart import RESTART_DELAY_S, restart_program
+from device.system.process import RESTART_DELAY_S, restart_program
 from engine.errors import TilekeeperError
 
 if TYPE_CHECKING:

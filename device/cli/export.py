@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list_games(store: GameStore) -> None:
-    from device.storage.summary_cache import SummaryCache
+    from device.storage.statistics import SummaryCache
 
     summaries = SummaryCache(store)
     for game in store.list_games():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from flask import Flask
 
     from device.settings import PageSettings
-    from device.system.hotspot import Hotspot
+    from device.system.wifi import Hotspot
     from web.security.certificate import OwnCertificate
     from web.security.pairing import Pairing
     from web.security.server import PageServer, TlsSettings
@@ -129,8 +129,8 @@ def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callabl
     `addresses` are the URLs of the page; the last URL is the best for phones. Return the link.
     """
     from web.host_info import is_local_address
+    from web.invitation import render_qr_blocks
     from web.pages.pairing import ENTER_PATH
-    from web.qr import render_qr_blocks
     from web.security.csrf import PAIR_PATH
 
     link = f"{addresses[0]}{ENTER_PATH}/{pairing.make_one_time_token()}"
@@ -145,7 +145,7 @@ def announce_pairing(addresses: Sequence[str], pairing: Pairing, report: Callabl
 
 def announce_wifi(hotspot: Hotspot, report: Callable[[str], None]) -> None:
     """Report the name and password of the hotspot. On a terminal, also show a QR code if the hotspot is active."""
-    from web.qr import render_qr_blocks
+    from web.invitation import render_qr_blocks
 
     if sys.stdout.isatty() and hotspot.is_active():
         report(render_qr_blocks(hotspot.qr_text))

@@ -15,7 +15,7 @@ from device.cli import UserError
 from device.cli.options import add_data_options, find_games_folder
 
 if TYPE_CHECKING:
-    from device.storage.restore import Restoration
+    from device.storage.recovery import Restoration
 
 HELP = "replace the stored games by those of a backup"
 
@@ -29,7 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Replace the store, and print which games the backup lacks."""
     from device.storage.errors import StoreDamagedError
-    from device.storage.restore import restore_backup
+    from device.storage.recovery import restore_backup
 
     if not args.file.is_file():
         raise UserError(f"There is no file {args.file}. Give the file of a backup.")

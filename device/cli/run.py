@@ -38,8 +38,7 @@ from device.cli.page import find_page_addresses
 from device.settings import Settings, SettingsError, find_settings_file, find_user_settings_file, load_settings
 from device.settings_editor import SettingPath, SettingsFile
 from device.storage.files import keep_private, may_exist, write_file
-from device.system.memory import limit_heap
-from device.system.restart import restart_program
+from device.system.process import limit_heap, restart_program
 from device.system.start_record import StartRecord
 
 if TYPE_CHECKING:

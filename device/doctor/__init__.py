@@ -5,8 +5,65 @@
 action that fixes the fault.
 """
 
-from device.doctor.examination import Report, examine
-from device.doctor.finding import Finding, Severity
-from device.doctor.system import System
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from device.doctor import machine, program
+from device.doctor.system import Finding, Severity, System, check_service
+from device.settings import Settings
 
 __all__ = ["Finding", "Report", "Severity", "System", "examine"]
+
+
+Check = Callable[[System, Settings], Iterable[Finding]]
+
+PROGRAM_CHECKS: tuple[Check, ...] = (program.check_networks, program.check_word_list)
+"""Checks that need no hardware; the installer runs these checks before it switches to a new version."""
+MACHINE_CHECKS: tuple[Check, ...] = (
+    machine.check_power,
+    machine.check_disk,
+    check_service,
+    machine.check_camera,
+    machine.check_picture,
+    machine.check_panel,
+    machine.check_wifi,
+    machine.check_hotspot,
+    machine.check_host_name,
+    machine.check_ports,
+    program.check_voice,
+    program.check_speech,
+    machine.check_clock,
+    program.check_update,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Report of one run of the checks: all findings, and the versions of the installed software."""
+
+    findings: tuple[Finding, ...]
+    versions: dict[str, str]
+
+    def count(self, state: Severity) -> int:
+        """Return the number of findings of one severity."""
+        return sum(finding.state is state for finding in self.findings)
+
+
+def examine(
+    system: System, settings_path: Path | None = None, *, program_only: bool = False, picture: bool = True
+) -> Report:
+    """Run the checks and return a report of their findings.
+
+    `settings_path` replaces the machine's own settings file. If `program_only` is True, `MACHINE_CHECKS` are skipped.
+    If `picture` is False, no picture is taken, and nothing is spoken.
+    """
+    settings, about_settings = program.load_settings_or_defaults(system, settings_path)
+    findings = [about_settings, *program.check_libraries(system, settings)]
+    if about_settings is findings[-1]:  # the other checks need all libraries
+        for check in PROGRAM_CHECKS if program_only else PROGRAM_CHECKS + MACHINE_CHECKS:
+            if picture or check not in (machine.check_picture, program.check_speech):
+                findings += check(system, settings)
+    return Report(tuple(findings), program.collect_versions(system))

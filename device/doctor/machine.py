@@ -1,4 +1,4 @@
-"""Checks of the machine: power, date, and the disk on which the games are stored."""
+"""Checks of the machine: power, date, disk, network, GPIO pins, and the camera with one picture of the board."""
 
 from __future__ import annotations
 
@@ -7,11 +7,28 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from device.doctor.finding import Finding, Subject
-from device.doctor.service import SERVICE_USER, is_closed_to_service, is_service_installed, read_unit
-from device.doctor.system import System
+from device.cameras.listing import hide_credentials, list_cameras, resolve_camera
+from device.doctor.system import (
+    SERVICE_USER,
+    Finding,
+    Subject,
+    System,
+    check_access,
+    is_closed_to_service,
+    is_package_installed,
+    is_service_installed,
+    read_service_state,
+    read_unit,
+)
+from device.panel.gpio import GpioUnavailableError
 from device.settings import SERVICE_DATA_FOLDER, Settings, find_user_folder
+from device.system.wifi import HOTSPOT_CONNECTION, HotspotError, read_hotspot
+
+if TYPE_CHECKING:
+    from device.cameras import Image
+
 
 MIN_FREE_BYTES = 300_000_000
 """Least free space in bytes. A game with its pictures takes about ten million bytes."""
@@ -109,3 +126,237 @@ def _check_writable(system: System, subject: Subject, folder: Path) -> Iterator[
     if closed := next((one for one in paths if is_closed_to_service(system, one, "w")), None):
         remedy = f"sudo chown -R {SERVICE_USER}: {shlex.quote(str(folder))} && sudo systemctl restart tilekeeper"
         yield subject.fault(f"the table cannot write to {closed}", remedy)
+
+
+OWN_NAME = "tilekeeper"
+"""Name of the process of a running table, as `ss` shows it."""
+
+
+def check_wifi(system: System, _settings: Settings) -> Iterator[Finding]:
+    """Check that the machine is connected to a network, by Wi-Fi or by cable."""
+    subject = Subject("wi-fi")
+    addresses = system.ask("hostname", "-I")
+    if re.search(r"\bblocked", system.ask("rfkill", "--noheadings", "--output", "SOFT,HARD", "list", "wifi")):
+        yield subject.fault(
+            "it is switched off: on a Raspberry Pi the country must be set first",
+            "sudo raspi-config nonint do_wifi_country DE (your country), then: sudo rfkill unblock wifi",
+        )
+    elif addresses:
+        yield subject.good(f"connected: {addresses}")
+    else:
+        yield subject.fault("neither Wi-Fi nor cable is connected", "sudo nmtui, to join a network; or plug in a cable")
+
+
+def check_hotspot(system: System, settings: Settings) -> Iterator[Finding]:
+    """Check that the table's own hotspot, for places without a known Wi-Fi, is set up."""
+    subject = Subject("own wi-fi")
+    if not system.glob("/sys/class/net/*/wireless"):
+        return
+    file = system.path("/etc/tilekeeper/hotspot.toml")
+    if file.exists() and not os.access(file, os.R_OK):
+        yield subject.note("its name and password cannot be read", "sudo tilekeeper doctor")
+        return
+    remedy = _find_hotspot_remedy(system, settings.page.port)
+    try:
+        hotspot = read_hotspot(file)
+    except HotspotError as error:
+        yield subject.warning(str(error), f"sudo rm /etc/tilekeeper/hotspot.toml, then {remedy}")
+        return
+    connections = system.ask("nmcli", "--get-values", "NAME", "connection", "show").splitlines()
+    if hotspot is None or (connections and HOTSPOT_CONNECTION not in connections):
+        text = "none is set up in NetworkManager: away from home, phones cannot reach the table"
+        yield subject.warning(text, f"sudo rm -f /etc/tilekeeper/hotspot.toml, then {remedy}")
+    elif (states := _list_wifi_states(system)) and "connected" not in states:
+        yield subject.warning(
+            f"neither a known network nor {hotspot.name} is open",
+            f"sudo nmcli connection up {HOTSPOT_CONNECTION}, then find the reason in: journalctl -b -u NetworkManager",
+        )
+    else:
+        yield subject.good(f"{hotspot.name}, used if no known network is in range")
+
+
+def _find_hotspot_remedy(system: System, port: int) -> str:
+    """Return the action that makes the table's own hotspot; `port` is that of the page."""
+    if is_package_installed(system):
+        return (
+            "sudo apt install network-manager dnsmasq-base nftables iw && "
+            f'sudo /opt/tilekeeper/make-hotspot.sh "" {port} && sudo nmcli connection reload && '
+            "sudo systemctl restart tilekeeper"
+        )
+    return "sudo ./systemd/install.sh --hotspot in the folder of Tilekeeper"
+
+
+def _list_wifi_states(system: System) -> tuple[str, ...]:
+    """Return the states of the Wi-Fi devices, such as `connected`; empty if they are not known."""
+    devices = system.ask("nmcli", "--get-values", "TYPE,STATE", "device").splitlines()
+    return tuple(line.removeprefix("wifi:") for line in devices if line.startswith("wifi:"))
+
+
+def check_host_name(system: System, _settings: Settings) -> Iterator[Finding]:
+    """Check that phones can resolve the host name with mDNS (Avahi)."""
+    subject = Subject("name")
+    host = system.read_text("/etc/hostname") or "this machine"
+    if system.ask("systemctl", "is-active", "avahi-daemon.service") in ("", "active"):  # empty: no systemd
+        yield subject.good(f"{host}.local")
+    else:
+        remedy = "sudo apt install avahi-daemon && sudo systemctl enable --now avahi-daemon"
+        yield subject.warning(f"{host}.local cannot be found: avahi-daemon is not running", remedy)
+
+
+def check_ports(system: System, settings: Settings) -> Iterator[Finding]:
+    """Check that the ports of the page are free, or in use by the running table itself.
+
+    Without the port of https, the table works, so its finding is only a warning.
+    """
+    subject, page = Subject("page"), settings.page
+    users = {port: _find_port_user(system, port) for port in (page.port, page.secure_port)}
+    remedy = "stop that program, or set another page.port or page.secure_port in the settings file"
+    if users[page.port] in ("", OWN_NAME):
+        yield subject.good(f"port {page.port} is {'in use by the table' if users[page.port] else 'free'}")
+    else:
+        yield subject.fault(f"port {page.port} is used by {users[page.port]}", remedy)
+    if users[page.secure_port] not in ("", OWN_NAME):
+        yield subject.warning(f"no https: port {page.secure_port} is used by {users[page.secure_port]}", remedy)
+
+
+def _find_port_user(system: System, port: int) -> str:
+    """Return the name of the program that listens on a port; empty if the port is free.
+
+    Only root sees the programs of other users. Without a name, a running table is assumed to have the port.
+    """
+    listener = system.ask("ss", "-Hltnp", f"sport = :{port}")
+    if found := re.search(r'users:\(\("([^"]+)"', listener):
+        return found[1]
+    unknown = OWN_NAME if read_service_state(system) == "active" else "another program"
+    return unknown if listener else ""
+
+
+OWN_LINE_USERS = frozenset({"lg", "tilekeeper"})
+"""Names, as in `gpioinfo`, under which the running table itself uses GPIO lines."""
+
+
+def check_panel(system: System, settings: Settings) -> Iterator[Finding]:
+    """Check that the GPIO lines in the settings exist, and that the service can use them."""
+    subject = Subject("pins")
+    if not settings.panel.use:
+        return
+    if not system.glob("/dev/gpiochip*"):
+        text = "this machine has no pins: use the buttons on the page"
+        yield subject.note(text, "panel.use = false in the settings file")
+        return
+    yield from check_access(system, subject, "/dev/gpiochip*", "gpio")
+    try:
+        yield from _check_pins(system, subject, settings)
+    except ImportError:
+        yield subject.warning("lgpio is not installed: no buttons and lights", "sudo apt install python3-lgpio")
+    except GpioUnavailableError as error:
+        yield subject.warning(str(error), "sudo tilekeeper doctor; or panel.use = false in the settings file")
+
+
+def _check_pins(system: System, subject: Subject, settings: Settings) -> Iterator[Finding]:
+    """Check that no other program uses the GPIO lines. Raises ImportError and `GpioUnavailableError`."""
+    wanted = {pin: name for name, pin in settings.panel.pins.list_wired_pins()}
+    own = OWN_LINE_USERS if read_service_state(system) == "active" else frozenset()
+    users = system.read_line_users()
+    taken = {pin: user for pin in wanted if (user := users.get(pin, "")) and user not in own}
+    for pin, user in taken.items():
+        remedy = "set another pin in the settings file, or switch off what uses it (/boot/firmware/config.txt)"
+        yield subject.warning(f"GPIO {pin} ({wanted[pin]}) is used by '{user}'", remedy)
+    if not taken:
+        yield subject.good(f"all {len(wanted)} are available")
+
+
+_PHONES, _FOLDER = ("phone", "phone-stream"), "folder:"
+MIN_BRIGHTNESS = 40.0
+"""Least mean brightness (0 to 255) of a good picture."""
+OVEREXPOSED_LEVEL, MAX_OVEREXPOSED_SHARE = 250, 0.04
+"""Lowest grey level of an overexposed pixel (`OVEREXPOSED_LEVEL`), and maximum share (0..1) of overexposed pixels on
+the board (`MAX_OVEREXPOSED_SHARE`); a higher share counts as glare."""
+GOOD_SQUARE_PX = 32.0
+"""Sufficient size of squares in pixels; larger squares do not improve readings. Letters are read at 28 pixels
+(docs/reading.md)."""
+MIN_SQUARE_PX = 24.0
+"""Minimum size of squares in pixels; letters on smaller ones are often confused."""
+MIN_CONFIDENCE = 0.9
+"""Minimum confidence of the reading of a square; if it is lower, the square counts as doubtful."""
+
+
+def check_camera(system: System, settings: Settings) -> Iterator[Finding]:
+    """Check that the service may use the camera, or that the folder of pictures exists."""
+    subject, source = Subject("camera"), resolve_camera(settings.camera.source)
+    if source != settings.camera.source and source in _PHONES:
+        yield subject.note("no camera module was found, so phones take the pictures")
+    elif source in _PHONES:
+        yield subject.good("paired phones take the pictures")
+    elif source.startswith(_FOLDER):
+        yield _check_folder(system, subject, Path(source.removeprefix(_FOLDER)).expanduser())
+    else:
+        for pattern in ("/dev/video*", "/dev/media*", "/dev/dma_heap/*"):
+            yield from check_access(system, subject, pattern, "video")
+
+
+def _check_folder(system: System, subject: Subject, folder: Path) -> Finding:
+    remedy = "sudo install -d -m 2777 /var/lib/tilekeeper-pictures, and set camera.source to it"
+    if not system.path(folder).is_dir():
+        return subject.fault(f"there is no folder {folder}", remedy)
+    if is_closed_to_service(system, folder, "r"):
+        return subject.fault(f"the table may not read the folder {folder}", remedy)
+    return subject.good(f"pictures come from the folder {folder}")
+
+
+def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
+    """Take a picture and check it, unless the running table uses the camera."""
+    from device.cameras import CameraError
+
+    subject, source = Subject("camera"), resolve_camera(settings.camera.source)
+    if source in _PHONES or source.startswith(_FOLDER):
+        return
+    if read_service_state(system) in ("active", "activating"):
+        remedy = "sudo systemctl stop tilekeeper; sudo tilekeeper doctor; sudo systemctl start tilekeeper"
+        yield subject.note("the running table is using it, so its picture was not checked", remedy)
+        return
+    try:
+        image = system.take_picture(source)
+    except CameraError as error:
+        connected = [camera.source for camera in list_cameras(system.root) if camera.name]
+        remedy = f"set camera.source in the settings file; connected: {', '.join(connected) or 'no camera'}"
+        yield subject.fault(str(error), f"{remedy}; then: sudo systemctl restart tilekeeper")
+        return
+    yield subject.good(f"{hide_credentials(source)} takes pictures")
+    yield from _check_image(image, settings)
+
+
+def _check_image(image: Image, settings: Settings) -> Iterator[Finding]:
+    """Check light, focus and board size in one picture, `(H, W, 3) uint8 BGR`."""
+    import cv2
+
+    from engine.tiles import load_tile_set
+    from vision.focus import is_blurred
+    from vision.geometry import homography, rectify, square_side
+    from vision.recognition.reader import BoardReader
+
+    light, board = Subject("light"), Subject("board")
+    mean = float(cv2.cvtColor(image, cv2.COLOR_BGR2GRAY).mean())
+    if mean < MIN_BRIGHTNESS:
+        yield light.warning(f"the picture is dark ({mean:.0f} of 255)", "light the board with a lamp from the side")
+    reading = BoardReader().read(image, load_tile_set(settings.game.tiles).letters)
+    if reading.corners is None:
+        remedy = "put the board under the camera with all four edges in view, then run this again"
+        yield board.warning("there is no board in the picture", remedy)
+        return
+    side = square_side(reading.corners)
+    size = f"{side:.0f} pixels per square"
+    if side < MIN_SQUARE_PX:
+        remedy = "move the camera closer to the board (docs/parts.md has a table of heights)"
+        yield board.warning(f"it is small in the picture: {size}, but {GOOD_SQUARE_PX:.0f} are good", remedy)
+    if is_blurred(image, reading.corners):
+        remedy = "turn the lens (a module 3 focuses by itself: clean it, wait 3 s)"
+        yield Subject("focus").warning("the picture is blurred", remedy)
+    flat = cv2.cvtColor(rectify(image, homography(reading.corners), round(side)), cv2.COLOR_BGR2GRAY)
+    if (flat >= OVEREXPOSED_LEVEL).mean() > MAX_OVEREXPOSED_SHARE:
+        remedy = "move the lamp to the side, or put something thin and white in front of it"
+        yield light.warning("a lamp is reflected on the board", remedy)
+    if reading.board is not None:
+        doubtful = sum(square.confidence < MIN_CONFIDENCE for square in reading.board.squares)
+        yield board.good(f"found, {size}; {doubtful} of 225 squares are uncertain")
+    yield from map(board.note, reading.problems)

@@ -8,9 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from device.doctor.finding import Finding, Subject
-from device.doctor.service import check_access, find_reinstall_remedy, is_closed_to_service
-from device.doctor.system import System
+from device.doctor.system import Finding, Subject, System, check_access, find_reinstall_remedy, is_closed_to_service
 from device.settings import SYSTEM_SETTINGS_FILE, Settings, SettingsError, find_user_settings_file, load_settings
 from device.storage.lexicons import find_cache_folder
 from device.system.new_version import find_installed_version, find_newer_version

@@ -7,7 +7,7 @@ time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from math import inf
@@ -46,6 +46,9 @@ class Button(StrEnum):
         """Index of the player whose end-turn button this is; None for the shared and all other buttons."""
         return int(self[-1]) - 1 if self[-1].isdecimal() else None
 
+
+EdgeHandler = Callable[[Button, bool], None]
+"""A function that is called when a button goes down (True) or up (False). It may be called on any thread."""
 
 END_TURN_BUTTONS = (Button.END_TURN_1, Button.END_TURN_2, Button.END_TURN_3, Button.END_TURN_4)
 

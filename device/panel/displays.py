@@ -25,8 +25,8 @@ from device.session.messages import format_sentence
 from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.table_session import TableSession
 from device.system.closeable import Closeable
-from device.system.hotspot import Hotspot
 from device.system.voice import format_turn_kind
+from device.system.wifi import Hotspot
 from engine.errors import TilekeeperError
 from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 

@@ -11,15 +11,12 @@ from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from device.catalogue import get_text
-from device.panel.buttons import Button, Pins
+from device.panel.buttons import Button, EdgeHandler, Pins
 from device.panel.lights import OUTPUTS_OFF, OutputLevels
 from engine.errors import TilekeeperError
-
-if TYPE_CHECKING:
-    from device.panel.panel import EdgeHandler
 
 HEADER_CHIP_LABELS = frozenset({"pinctrl-rp1", "pinctrl-bcm2711", "pinctrl-bcm2835"})
 """Labels of the 40-pin header's GPIO chip on a Raspberry Pi 5, on a Raspberry Pi 4, and on all earlier models."""

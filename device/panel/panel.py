@@ -10,12 +10,13 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from device.catalogue import get_text
 from device.panel.button_commands import (
@@ -27,7 +28,8 @@ from device.panel.button_commands import (
     Refusal,
     choose_response,
 )
-from device.panel.buttons import HOLD_S, Button, Gesture, GestureDetector, GestureKind
+from device.panel.buttons import HOLD_S, Button, EdgeHandler, Gesture, GestureDetector, GestureKind
+from device.panel.gpio import GpioUnavailableError, make_gpio_hardware, may_have_pins
 from device.panel.lights import (
     HELD_SIGNAL,
     PRESSED_SIGNAL,
@@ -42,10 +44,15 @@ from device.panel.lights import (
 )
 from device.session.commands.base import TableCommand
 from device.session.commands.turns import EndTurn
-from device.session.messages import CommandRefusedError
+from device.session.messages import CommandRefusedError, format_sentence
 from device.session.snapshot import Moment, TableSnapshot
 from device.session.table_session import TableSession
+from device.settings import PanelSettings
 from device.system.closeable import Closeable
+
+if TYPE_CHECKING:
+    from device.panel.displays import PairingDetailsSource, SecondsLeft
+
 
 _log = logging.getLogger(__name__)
 
@@ -65,10 +72,6 @@ class Hardware(Protocol):
 
     def close(self) -> None:
         """Switch everything off and release the pins."""
-
-
-EdgeHandler = Callable[[Button, bool], None]
-"""A function that is called when a button goes down (True) or up (False). It may be called on any thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,3 +354,39 @@ class Panel(Closeable):
         self._outputs.start_signal(replace(REFUSED_SIGNAL, player=refusal.player))
         self._outputs.show_message(refusal.text)
         done.set_exception(CommandRefusedError(refusal.text))
+
+
+@contextmanager
+def open_panel(
+    session: TableSession,
+    actions: PanelActions,
+    settings: PanelSettings,
+    report: Callable[[str], None],
+    seconds_left: SecondsLeft | None = None,
+    pairing_details: PairingDetailsSource | None = None,
+) -> Iterator[Panel]:
+    """Open the panel and the displays; close both when the `with` block ends.
+
+    If a display or the pins of a Raspberry Pi are not available, `report` is called with a message of one line. Two
+    functions are for the displays: `seconds_left` returns the time on a player's clock, and `pairing_details` the
+    details for pairing.
+    """
+    with ExitStack() as opened:
+        panel = opened.enter_context(_make_panel(session, actions, settings, report))
+        if settings.displays:
+            from device.panel.displays import DisplayController, open_displays  # loads segno and Pillow's fonts
+
+            if displays := open_displays(settings.displays, report):
+                opened.enter_context(DisplayController(session, displays, seconds_left, pairing_details))
+        yield panel
+
+
+def _make_panel(
+    session: TableSession, actions: PanelActions, settings: PanelSettings, report: Callable[[str], None]
+) -> Panel:
+    if settings.use and may_have_pins():
+        try:
+            return Panel(session, actions, make_gpio_hardware(settings.pins))
+        except GpioUnavailableError as error:
+            report(format_sentence(get_text("panel-no-pins", error)))
+    return Panel(session, actions)

@@ -13,7 +13,7 @@ from calibration.enrolment import check_enrolment
 from calibration.profile import ProfileError, TableProfile
 from device.cameras import CameraError, Image, NoMorePicturesError
 from device.capture.board_camera import BoardCamera
-from device.capture.jpeg import encode_jpeg, shrink_image
+from device.capture.turn_images import encode_jpeg, shrink_image
 from device.catalogue import get_text
 from device.session.messages import make_refusal
 from device.storage.errors import log_store_errors

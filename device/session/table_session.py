@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 
 from calibration.profile import TableProfile
 from device.cameras import Camera, CameraError, Image
-from device.cameras.phone import PhoneCamera, PictureNeededError
-from device.cameras.phone_stream import PhoneStreamCamera
+from device.cameras.phone import PhoneCamera, PhoneStreamCamera, PictureNeededError
 from device.capture.board_camera import BoardCamera
 from device.session import lookups
 from device.session.background.auto_turns import AutoTurnConfig

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 from device.cameras import CameraError
 from device.capture.board_camera import BoardCamera
-from device.capture.question_crop import crop_squares
-from device.capture.turn_images import make_turn_images
+from device.capture.turn_images import crop_squares, make_turn_images
 from device.session.background.work import BackgroundWork
 from device.session.game_controller import GameController
 from device.session.messages import Notice, Trouble

@@ -16,11 +16,20 @@ from typing import BinaryIO
 from device.catalogue import get_text
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable, remove_invisible
 from device.storage.errors import ArchiveError
-from device.storage.game_file import GAME_MEMBER, decode_game, encode_game, parse_ledger
+from device.storage.game_file import (
+    GAME_MEMBER,
+    PICTURE_MEMBER,
+    decode_game,
+    encode_game,
+    generate_zip,
+    name_picture,
+    open_zip,
+    parse_ledger,
+    to_local_time,
+)
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, read_ledger, write_ledger
+from device.storage.statistics import SummaryCache
 from device.storage.store import MAX_PICTURE_BYTES, EventBody, GameStore, StoredEvent, StoredGame, StoredPicture
-from device.storage.summary_cache import SummaryCache
-from device.storage.zip_files import PICTURE_MEMBER, generate_zip, name_picture, open_zip, to_local_time
 from engine.errors import NotationError, RulesError
 from engine.events import Act, Challenged, Edit, PlayWithdrawn, RecordImported, Ref, ScoreCorrected
 from engine.game import Game

@@ -1,6 +1,7 @@
-"""Automatic backups: after each game the store is copied without its pictures; the last ten backups are kept.
+"""Copies of all games without pictures: automatic backups, and files that the owner saves and loads on the page.
 
-A backup with games that the store has lost is kept, too.
+After each game the store is copied. The last ten backups are kept, and so is a backup with games that the store has
+lost.
 """
 
 from __future__ import annotations
@@ -8,16 +9,18 @@ from __future__ import annotations
 import logging
 import re
 import sqlite3
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import IO
 
 from device.catalogue import get_text
 from device.storage.database import open_read_only
 from device.storage.errors import StoreError, StoreVersionError, to_store_error
 from device.storage.files import give_to_folder_owner
-from device.storage.store import GameStore
+from device.storage.store import GameStore, StoredGame
 
 _log = logging.getLogger(__name__)
 
@@ -140,3 +143,55 @@ class BackupTask:
             self._has_failed = True
         else:
             self._has_failed = False
+
+
+_PART_BYTES = 64 * 1024
+
+
+def copy_games_to_file(store: GameStore) -> Iterator[bytes]:
+    """Return the parts of a file with all games, without pictures. Raises `StoreError`."""
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "games.db"
+            store.copy_to(path, pictures=False)
+            copy = path.open("rb")  # the folder is deleted now, the content when the file is closed
+    except OSError as error:
+        raise to_store_error(error, tempfile.gettempdir()) from error
+    return _read_parts(copy)
+
+
+def _read_parts(copy: IO[bytes]) -> Iterator[bytes]:
+    with copy:
+        while part := copy.read(_PART_BYTES):
+            yield part
+
+
+def add_missing_games(store: GameStore, data: bytes) -> int:
+    """Add the games of a file that the store does not have, oldest first, as imported games; return their number.
+
+    A game is missing if there is none with the same start time and players. Raises `StoreError` for a file that is no
+    store of this version; games that were added before an error of the disk stay.
+    """
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "games.db"
+            path.write_bytes(data)
+            with GameStore(path, is_owner=False) as source:
+                return _add_games(source, store)
+    except OSError as error:
+        raise to_store_error(error, tempfile.gettempdir()) from error
+
+
+def _add_games(source: GameStore, store: GameStore) -> int:
+    known = set(map(_identify, store.list_games()))
+    missing = [game for game in reversed(source.list_games()) if _identify(game) not in known and game.length]
+    for game in missing:
+        store.add_game(game.started, source.read_events(game.id), (), source.read_game_notes(game.id))
+    for name, colour in source.list_players():
+        if colour and name not in dict(store.list_players()):
+            store.save_colour(name, colour)
+    return len(missing)
+
+
+def _identify(game: StoredGame) -> tuple[float, tuple[str, ...]]:
+    return game.started, game.players

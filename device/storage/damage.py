@@ -1,15 +1,46 @@
-"""Find the damage of a store: games with missing or changed events, and games that are missing in the list of games."""
+"""Checksums of stored games, and the damage of a store that they show.
+
+Each event, each game and each note has a checksum over its row, which includes the number of the game and of the event.
+So a flipped bit changes the checksum of one row only. A game has the number of its events, so that a missing event is
+detected.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import logging
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from device.storage.checksums import EventRow, is_intact
 from engine.ledger_data import UNREADABLE
+
+CHECKSUM_DIGITS = 32
+"""Number of hexadecimal digits of a checksum, which is the first 128 bits of a SHA-256."""
+
+EventRow = tuple[int, float, str]
+"""An event as a row of the database: number, time (seconds since 1970) and body (JSON)."""
+
+
+def compute_checksum(*parts: object) -> str:
+    """Return a checksum over the `repr` of the given values.
+
+    >>> compute_checksum("", 0, 1.5, "{}") == compute_checksum("", 0, 1.5, "{ }")
+    False
+    """
+    return hashlib.sha256(repr(parts).encode(errors="surrogatepass")).hexdigest()[:CHECKSUM_DIGITS]
+
+
+def add_checksum(*row: object) -> tuple[object, ...]:
+    """Return a row of the database with its checksum at the end."""
+    return (*row, compute_checksum(*row))
+
+
+def is_intact(row: Sequence[object]) -> bool:
+    """Return True if the checksum at the end of a row is correct."""
+    return row[-1] == compute_checksum(*row[:-1])
+
 
 _log = logging.getLogger(__name__)
 

@@ -15,9 +15,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from device.storage.database import MEMORY, open_read_only
+from device.storage.database import MEMORY, STORE_SCHEMA, open_read_only
 from device.storage.errors import StoreError
-from device.storage.schema import STORE_SCHEMA
 from device.storage.store import (
     TABLE_NOTES,
     EventBody,

@@ -7,11 +7,9 @@
 (14, 9)
 """
 
-from engine.gcg.export import build_record
-from engine.gcg.reader import parse_gcg
-from engine.gcg.record import Entry, Player, Pragma, Problem, Rack, Record, format_gcg, make_nickname
+from engine.gcg.export import build_game, build_record
+from engine.gcg.record import Entry, Player, Pragma, Problem, Rack, Record, format_gcg, make_nickname, parse_gcg
 from engine.gcg.replay import Replay, ReplayedEvent, replay
-from engine.gcg.to_game import build_game
 from engine.state import TurnKind
 
 __all__ = [

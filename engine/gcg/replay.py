@@ -12,7 +12,6 @@ from itertools import islice, pairwise, product
 
 from engine.board import Board, Layout, layout_names, load_layout
 from engine.errors import NotationError, RulesError
-from engine.gcg.changes import parse_changes, parse_rearranged
 from engine.gcg.edition import (
     bracket_tiles,
     find_named_layout,
@@ -21,6 +20,8 @@ from engine.gcg.edition import (
     find_unknown_board,
     find_unknown_game,
     find_variants,
+    parse_changes,
+    parse_rearranged,
 )
 from engine.gcg.record import Entry, Pragma, Problem, Record, quote_text
 from engine.limits import MAX_CHALLENGE_POINTS, MAX_TIME_PENALTY

@@ -17,8 +17,7 @@ import pytest
 
 from device.cli import main
 from device.panel.gpio import GpioUnavailableError
-from device.panel.open_panel import open_panel
-from device.panel.panel import PanelActions
+from device.panel.panel import PanelActions, open_panel
 from device.session.commands.games import ResumeGame, StartGame
 from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import Trouble
@@ -79,8 +78,8 @@ def test_missing_gpio_leaves_the_panel_on_the_page(session: TableSession, monkey
     def none(_: object) -> None:
         raise GpioUnavailableError("This machine has no GPIO pins. Use the buttons on the page.")
 
-    monkeypatch.setattr("device.panel.open_panel.may_have_pins", lambda: True)
-    monkeypatch.setattr("device.panel.open_panel.make_gpio_hardware", none)
+    monkeypatch.setattr("device.panel.panel.may_have_pins", lambda: True)
+    monkeypatch.setattr("device.panel.panel.make_gpio_hardware", none)
     told: list[str] = []
     with open_panel(session, PanelActions(), PanelSettings(), told.append) as panel:
         assert told == ["The table runs without the panel. This machine has no GPIO pins. Use the buttons on the page."]

@@ -20,7 +20,7 @@ from device.settings import (
     read_default_text,
 )
 from device.settings_editor import SettingsEditor, SettingsFile
-from device.storage.picture_limits import PictureLimits
+from device.storage.store import PictureLimits
 from engine.board import layout_names
 from engine.rules import ChallengeRule
 

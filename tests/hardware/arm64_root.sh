@@ -106,7 +106,7 @@ install_it() {
         grep -q '^autoconnect-priority=-10$' "$root/etc/NetworkManager/system-connections/tilekeeper-hotspot.nmconnection"
     check "only root reads its key" test "$(stat -c %a "$root/etc/NetworkManager/system-connections/tilekeeper-hotspot.nmconnection")" = 600
     check "the table may read name and password" as_table "$installed/bin/python" -c \
-        'from device.system.hotspot import read_hotspot; assert read_hotspot().password'
+        'from device.system.wifi import read_hotspot; assert read_hotspot().password'
     check "nothing was left in the checkout" test ! -e "$root/root/tilekeeper/build"
     inside tilekeeper doctor | sed "s,^,     | ," || true # no camera, no systemd: it says so
 }

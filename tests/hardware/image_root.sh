@@ -35,7 +35,7 @@ first_start() { inside bash -c "$(sed -n 's/^ExecStart=//p' "$root/usr/lib/syste
 password() { sed -n 's/^password = //p' "$root/etc/tilekeeper/hotspot.toml"; }
 reads_hotspot() {
     inside setpriv --reuid=tilekeeper --regid=tilekeeper --init-groups --reset-env /opt/tilekeeper/venv/bin/python -I \
-        -c 'from device.system.hotspot import read_hotspot; assert read_hotspot().password'
+        -c 'from device.system.wifi import read_hotspot; assert read_hotspot().password'
 }
 is_on_the_card() { # for a table without a screen
     grep -qx "password = $(password | tr -d '"')" "$root/boot/firmware/tilekeeper-wifi.txt"

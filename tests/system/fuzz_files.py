@@ -42,8 +42,8 @@ from device.storage.errors import ArchiveError
 from device.storage.game_file import GAME_MEMBER
 from device.storage.lexicons import read_lexicon
 from device.storage.recovery import open_store
+from device.storage.statistics import SummaryCache
 from device.storage.store import GameStore, StoredEvent, StoreError
-from device.storage.summary_cache import SummaryCache
 from engine.errors import RulesError, TilekeeperError
 from engine.events import GameStarted, to_json
 from engine.gcg import build_record, parse_gcg, replay

@@ -41,7 +41,7 @@ from engine.errors import RulesError
 from engine.events import Exchanged, GameStarted, Passed, PlayMade
 from engine.game import Game
 from engine.gcg import Record, parse_gcg
-from engine.gcg.to_game import build_game
+from engine.gcg.export import build_game
 from tests.support.stepped_time import SteppedTime, wait_for_readings
 from tests.support.waiting import PATIENCE_S
 from tests.system.night_table import SIZE, NightTable

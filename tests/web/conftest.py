@@ -12,7 +12,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from device.cameras.phone_stream import PhoneStreamCamera
+from device.cameras.phone import PhoneStreamCamera
 from device.session.commands.base import TableCommand
 from device.session.lookups import PlayPreview, preview_play
 from device.session.messages import CommandRefusedError, Notice

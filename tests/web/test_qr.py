@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from web.qr import format_wifi_text, render_qr_blocks, render_qr_svg
+from web.invitation import format_wifi_text, render_qr_blocks, render_qr_svg
 
 ADDRESS = "http://192.168.0.2:8080/pair?code=123456"
 

@@ -18,7 +18,7 @@ from device.session.table_session import TableSession
 from device.storage.store import StoreError
 from engine.errors import TilekeeperError
 from web.api.devices import DeviceOperations, Tokens
-from web.api.games import ArchiveOperations
+from web.api.games import ArchiveOperations, ReportOperations
 from web.api.live_game import LiveGameOperations
 from web.api.operations import (
     JSON,
@@ -31,7 +31,6 @@ from web.api.operations import (
     make_operation,
     register_routes,
 )
-from web.api.reports import ReportOperations
 from web.game_archive import GameArchive, GameInProgressError, GameNotFoundError, ImportFileError
 from web.live import LiveUpdates
 from web.pages.reports import ProblemReports

@@ -18,9 +18,9 @@ from device.hall.receiving.event import Event, Line, PairingsError, decide, fold
 from device.hall.receiving.hall_state import HallState
 from device.hall.receiving.pairings import format_csv, format_pairings, format_tsh, import_pairings
 from device.hall.receiving.received_games import ReceivedGames
-from device.storage.checksums import compute_checksum
+from device.storage.damage import compute_checksum
+from device.storage.game_file import generate_zip
 from device.storage.game_log import read_ledger
-from device.storage.zip_files import generate_zip
 from engine.errors import RulesError, TilekeeperError
 from engine.game import Game
 from engine.gcg import build_record, format_gcg

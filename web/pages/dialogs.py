@@ -32,9 +32,9 @@ from web.command_requests import RequestError, decode_form, make_command, make_o
 from web.filters import find_nearest_preset, has_camera_fault, list_rows
 from web.i18n import languages, texts
 from web.pages.actions import identify_turn, read_turn, split_blanks, write_whole_word
+from web.pages.settings import describe_default_lists, describe_own_lists
 from web.responses import render_dialog, require_pairing
 from web.security.pairing import Pairing
-from web.word_lists import describe_default_lists, describe_own_lists
 
 MAX_OFFERED_NAMES = 40
 MAX_WORD_LETTERS = 20

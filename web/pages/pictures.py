@@ -15,7 +15,7 @@ from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
 from device.cameras import Image
-from device.cameras.phone_stream import PhoneInUseError, PhoneStreamCamera, StreamEndedError
+from device.cameras.phone import PhoneInUseError, PhoneStreamCamera, StreamEndedError
 from device.catalogue import get_text
 from device.player_names import is_displayable
 from device.session.commands.answers import ReadAgainWithPicture

@@ -1,4 +1,7 @@
-"""Page on which the admin changes the settings file, and live pictures of the cameras that can be chosen."""
+"""Page on which the admin changes the settings file, with live pictures of the cameras that can be chosen.
+
+The sheet of the set-up page has the settings that a family needs: players, tiles, word list, camera, board colours.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,15 @@ from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
-from device.cameras import CameraError
-from device.cameras.listing import AvailableCamera, list_cameras, resolve_camera
+from device.cameras import CameraError, is_camera_spec
+from device.cameras.listing import AvailableCamera, is_network_address, list_cameras, resolve_camera
 from device.cameras.preview import CameraPreview
-from device.capture.jpeg import encode_jpeg, shrink_image
+from device.capture.turn_images import encode_jpeg, shrink_image
+from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
+from device.session.new_game import OWN_LEXICON, SHIPPED_LEXICON, list_own_lexicons
 from device.session.rule_choices import list_option_texts
 from device.session.table_session import TableSession
-from device.settings import SettingsError
+from device.settings import GameSettings, SettingsError
 from device.settings_editor import (
     NO,
     YES,
@@ -34,19 +39,52 @@ from device.storage.files import rename_aside
 from device.storage.lexicons import (
     NO_LEXICON,
     OwnLists,
+    count_words,
     find_cache_folder,
     find_system_lists,
+    has_default_lexicon,
     open_lexicon,
     save_uploaded_list,
 )
 from device.system.start_record import FailedPart
-from engine.lexicon import LexiconError, describe_list
+from engine.lexicon import LexiconError, describe_list, load_shipped_lexicon
+from engine.rules import MAX_PLAYERS, MIN_PLAYERS
 from engine.tiles import load_tile_set, playable_tile_set_names
 from web.i18n import languages, texts
 from web.responses import refuse, render_page, require_admin, send_picture
 from web.security.csrf import LEXICON_PATH
 from web.security.pairing import Pairing
-from web.word_lists import describe_word_list
+
+
+def describe_word_list(path: Path, language: str) -> str:
+    """Return the name of a list with its language (the name of a tile set) and its number of words."""
+    count = count_words(path, language, find_cache_folder())
+    return path.stem if count is None else _describe(path.stem, language, count)
+
+
+def _describe(name: str, language: str, count: int) -> str:
+    t, number = texts(), f"{count:,}".replace(",", "\u202f")
+    return t("new.list", name=name, language=t(f"tiles.{language}"), count=count, number=number)
+
+
+def describe_default_lists() -> Mapping[str, str]:
+    """Return the descriptions of the lists in the package by tile set."""
+    name = texts()("new.included_list")
+    shipped = {tile_set: load_shipped_lexicon(tile_set) for tile_set in playable_tile_set_names()}
+    return {tile_set: _describe(name, tile_set, len(words)) for tile_set, words in shipped.items() if words}
+
+
+def describe_own_lists(lists: Mapping[str, Path]) -> Mapping[str, str]:
+    """Return the descriptions of the owner's lists by tile set; of a list for several languages, only the name."""
+    languages: dict[Path, set[str]] = {}
+    for tile_set, path in lists.items():
+        languages.setdefault(path, set()).add(load_tile_set(tile_set).language_code)
+    described = {
+        path: describe_word_list(path, next(iter(codes))) if len(codes) == 1 else path.stem
+        for path, codes in languages.items()
+    }
+    return {tile_set: described[path] for tile_set, path in lists.items()}
+
 
 CAMERAS_PATH = "/cameras"
 """Path of the cameras, appended to `/settings`."""
@@ -297,3 +335,132 @@ def refuse_write(error: Exception) -> Response:
     reason = getattr(error, "strerror", None) or error
     _log.warning("the settings cannot be saved: %s", error)
     return refuse(texts()("settings.not_written", reason=reason), 500)
+
+
+PLAYERS: SettingPath = ("game", "players")
+COLOURS: SettingPath = ("page", "board_colours")
+_FIELDS = (PLAYERS, TILES, LEXICON, SOURCE, COLOURS)
+FOLDER, NETWORK = "folder", "network"
+"""Choices of a camera with a field for its path or address."""
+_FOLDER_PREFIX = "folder:"
+_DEFAULT_PLAYERS = GameSettings().players
+
+
+@dataclass(frozen=True)
+class TableSheet:
+    """The sheet over the settings of `access`; only the admin may see and save it."""
+
+    access: SettingsAccess
+
+    def read(self) -> SettingsForm:
+        """Return the settings file as a form."""
+        return self.access.editor.read()
+
+    def save(self) -> SettingsForm:
+        """Save the form of the request, and return it with its errors. Raises `SettingsError` and `OSError`."""
+        shown = self.read()
+        if shown.problem:
+            return shown
+        changes = {PLAYERS: _read_players(), TILES: request.form.get("tiles", ""), COLOURS: request.form["colours"]}
+        source = self._read_source(resolve_camera(shown.texts[SOURCE]))
+        if source is not None:
+            changes[SOURCE] = source
+        form = replace(shown, texts={**shown.texts, **changes})
+        try:
+            changes[LEXICON] = self._read_lexicon(form)
+        except LexiconError as error:
+            return replace(form, errors={LEXICON: texts().translate(error)})
+        return self.access.editor.save(changes, request.form.get("version", ""))
+
+    def find_other_problem(self, form: SettingsForm) -> str:
+        """Return an error of the settings file that belongs to no field of the sheet, or an empty string."""
+        others = (f"{'.'.join(path)}: {texts().translate(error)}" for path, error in form.errors.items())
+        is_shown = all(path in _FIELDS for path in form.errors)
+        return form.problem or ("" if is_shown else next(others))
+
+    def describe(self, form: SettingsForm) -> Mapping[str, object]:
+        """Return the values for the template; nothing if the settings file cannot be read."""
+        if form.problem:
+            return {}
+        t, tiles = texts(), form.texts[TILES]
+        names = tuple(form.texts[PLAYERS].splitlines())
+        own_lists = describe_own_lists(list_own_lexicons(self._own_lists(form).find))
+        colours = next(field for field in list_fields() if field.path == COLOURS)
+        return {
+            "names": ("",) * MAX_PLAYERS if names == _DEFAULT_PLAYERS else (*names, *[""] * MAX_PLAYERS)[:MAX_PLAYERS],
+            "longest": MAX_PLAYER_NAME_LENGTH,
+            "tiles": tiles,
+            "tile_sets": sorted(((name, t(f"tiles.{name}")) for name in playable_tile_set_names()), key=lambda p: p[1]),
+            "own_lists": own_lists,
+            "default_lists": describe_default_lists(),
+            "lexicon": _choose_lexicon(form, has_own=tiles in own_lists),
+            "without_list": [name for name in playable_tile_set_names() if not has_default_lexicon(name)],
+            **self._describe_camera(form),
+            "without_picture": WITHOUT_PICTURE,
+            "colours": [
+                (name, t(f"{colours.texts}.{name}") if name else t("setup.own_colours")) for name in colours.choices
+            ],
+            "colour": form.texts[COLOURS],
+            "wrong": {".".join(path): t.translate(error) for path, error in form.errors.items()},
+            "version": form.version,
+            "options": [option for path, option in self.access.editor.overrides.items() if path in _FIELDS],
+        }
+
+    def _describe_camera(self, form: SettingsForm) -> Mapping[str, object]:
+        """Return the cameras and the chosen one; a wrong path or address is shown as it was entered."""
+        source, where = resolve_camera(form.texts[SOURCE]), ""
+        if SOURCE in form.errors:
+            source, where = request.form.get("source", ""), form.texts[SOURCE]
+        elif source.startswith(_FOLDER_PREFIX) or is_network_address(source):
+            source, where = FOLDER if source.startswith(_FOLDER_PREFIX) else NETWORK, source
+        return {
+            "cameras": self._list_cameras(source),
+            "camera": source,
+            "where": {source: where.removeprefix(_FOLDER_PREFIX)},
+        }
+
+    def _list_cameras(self, chosen: str) -> Sequence[AvailableCamera]:
+        """Return the cameras without a field: the connected ones and the chosen one first, then the phones."""
+        found = [
+            camera for camera in self.access.cameras.list_cameras() if not camera.source.startswith(_FOLDER_PREFIX)
+        ]
+        known = {FOLDER, NETWORK, *(camera.source for camera in found)}
+        return found if chosen in known or not is_camera_spec(chosen) else (AvailableCamera(chosen, "", chosen), *found)
+
+    def _read_source(self, shown: str) -> str | None:
+        """Return the chosen camera, or None if it is the camera that the form has shown."""
+        source = request.form.get("source", shown)
+        if source == FOLDER:
+            source = f"{_FOLDER_PREFIX}{request.form.get(FOLDER, '').strip()}"
+        elif source == NETWORK:
+            source = request.form.get(NETWORK, "").strip()
+        return None if source == shown else source
+
+    def _read_lexicon(self, form: SettingsForm) -> str:
+        """Return the setting for the chosen word list, which may be uploaded now. Raises `LexiconError`, `OSError`."""
+        tiles = form.texts[TILES]
+        with closing(request.files.get("file", FileStorage())) as file:
+            if file.filename and tiles in playable_tile_set_names():
+                folder, tile_set = self.access.lexicon_folder, load_tile_set(tiles)
+                return str(save_uploaded_list(file.filename, file.read(), folder, tile_set, find_cache_folder()))
+        own = self._own_lists(form).find(tiles) if tiles in playable_tile_set_names() else None
+        kinds = {NO_LEXICON: NO_LEXICON, OWN_LEXICON: str(own) if own else ""}
+        return kinds.get(request.form.get("lexicon", ""), "")
+
+    def _own_lists(self, form: SettingsForm) -> OwnLists:
+        named = form.texts[LEXICON]
+        return OwnLists(Path(named) if named not in ("", NO_LEXICON) else None, self.access.lexicon_folder)
+
+
+def _read_players() -> str:
+    """Return the names in the form, one in each line; a name that is missing among the first two is the default."""
+    names = [clean_name(name) for name in request.form.getlist("players")[:MAX_PLAYERS]]
+    names += [""] * (MIN_PLAYERS - len(names))
+    first = [name or default for name, default in zip(names, _DEFAULT_PLAYERS, strict=False)]
+    return "\n".join([*first, *filter(None, names[MIN_PLAYERS:])])
+
+
+def _choose_lexicon(form: SettingsForm, *, has_own: bool) -> str:
+    """Return the choice of the word list for the settings in a form."""
+    named = form.texts[LEXICON]
+    return NO_LEXICON if named == NO_LEXICON else OWN_LEXICON if named and has_own else SHIPPED_LEXICON

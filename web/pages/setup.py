@@ -1,10 +1,10 @@
-"""Web pages for the set-up of a table: board detection, enrolment of tiles, panel, missing parts."""
+"""Web pages for the set-up of a table: board detection, enrolment, panel, missing parts; the way out of the demo."""
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -31,8 +31,7 @@ from web.host_info import HostInfo
 from web.i18n import texts
 from web.invitation import make_invitation
 from web.pages.actions import REFUSAL_TIMEOUT_S
-from web.pages.settings import refuse_write
-from web.pages.sheet import TableSheet
+from web.pages.settings import TableSheet, refuse_write
 from web.responses import accept, refuse, render_page, require_admin, require_pairing, send_picture
 from web.security.csrf import SHEET_PATH
 from web.security.pairing import Pairing, find_current_client
@@ -314,3 +313,16 @@ def _parse_point(text: str) -> tuple[float, float]:
     if not (math.isfinite(x) and math.isfinite(y)):
         raise ValueError("the coordinates of a corner must be finite")
     return x, y
+
+
+def create_demo_blueprint(start_own_game: Callable[[], None], pairing: Pairing) -> Blueprint:
+    """Return the route `POST /demo/own`, with which the admin ends the demo and starts the table."""
+    routes = Blueprint("demo", __name__, url_prefix="/demo")
+    routes.before_request(lambda: require_admin(pairing))
+
+    def start() -> Response:
+        start_own_game()
+        return render_page("restart.html", goes_to=SETUP_PATH)
+
+    routes.post("/own")(start)
+    return routes

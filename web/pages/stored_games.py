@@ -18,9 +18,10 @@ from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
 from device.session.commands.corrections import RenamePlayer
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession
+from device.storage.backups import add_missing_games, copy_games_to_file
 from device.storage.statistics import HeadToHead
-from device.storage.transfer import add_missing_games, copy_games_to_file
 from engine.rules import UnplayedRule
+from web.filters import build_score_charts
 from web.game_archive import (
     MAX_COMMENT_CHARS,
     CommentChangedError,
@@ -34,7 +35,6 @@ from web.game_archive import (
 from web.host_info import HostInfo
 from web.i18n import texts
 from web.responses import refuse, render_page, require_admin, require_pairing, send_file, send_picture
-from web.score_chart import build_score_charts
 from web.security.pairing import Pairing, find_current_client
 
 GAMES_PER_PAGE = 30

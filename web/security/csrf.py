@@ -25,7 +25,7 @@ CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH = "/camera/preview", "/camera/still"
 REBUILD_PATH = "/history/rebuild"
 """Path that accepts a photograph of a final board (`web.pages.rebuild`)."""
 LEXICON_PATH, SHEET_PATH = "/settings/lexicon", "/setup/table"
-"""Paths that accept an uploaded word list (`web.pages.settings`, `web.pages.sheet`)."""
+"""Paths that accept an uploaded word list (`web.pages.settings`, `web.pages.settings`)."""
 RESTORE_PATH = "/data/games"
 """Path that accepts a file with all games (`web.pages.stored_games`)."""
 MAX_BODY_BYTES_BY_PATH = {
@@ -39,7 +39,7 @@ MAX_BODY_BYTES_BY_PATH = {
     CAMERA_PREVIEW_PATH: MAX_PREVIEW_BYTES,
     CAMERA_STILL_PATH: MAX_UPLOADED_PHOTO_BYTES,
 }
-"""Largest request body in bytes, by path, for the paths that accept files. `web.security.limits` enforces it."""
+"""Largest request body in bytes, by path, for the paths that accept files. `web.security.server` enforces it."""
 _SECURITY_HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "

@@ -17,6 +17,7 @@ that opened a one-time link (of the start or of `tilekeeper owner`), and each th
 from __future__ import annotations
 
 import hmac
+import ipaddress
 import logging
 import secrets
 import threading
@@ -36,7 +37,6 @@ from device.storage.files import may_exist, read_small_file, set_aside, write_fi
 from device.storage.stored_game import MAX_TIME_S
 from engine.errors import TilekeeperError, is_read_fault
 from engine.limits import MAX_PAIRED_CLIENTS
-from web.security.listener import make_client_key
 
 FILE_NAME = "pairing.json"
 """Name of the file in the data folder. Only the program's own user may read it (mode 0600)."""
@@ -123,6 +123,25 @@ MAX_PAUSE_S = 3600.0
 MAX_TRACKED_CLIENTS = 256
 """Largest number of devices whose wrong codes are counted. At the limit, the device with the oldest wrong code is
 forgotten."""
+
+
+def make_client_key(address: str) -> str:
+    """Return the key of a device for limits per device: the IPv4 address, or the IPv6 /64 network (RFC 4291, 2.5.4).
+
+    >>> make_client_key("2001:db8::1:2")
+    '2001:db8::/64'
+    """
+    try:
+        ip_address = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address[:64]
+    if isinstance(ip_address, ipaddress.IPv4Address):
+        return str(ip_address)
+    if ip_address.ipv4_mapped:
+        return str(ip_address.ipv4_mapped)
+    if ip_address.is_link_local:
+        return str(ip_address)
+    return str(ipaddress.ip_network((ip_address, 64), strict=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import cv2
 import numpy as np
 
 from device.cameras.base import Frame, Image
-from device.capture.jpeg import encode_jpeg
+from device.capture.turn_images import encode_jpeg
 from device.cli.options import make_profiled_reader
 from device.session.commands.games import StartGame
 from engine.board import SQUARES, Board, column_of, row_of

@@ -19,10 +19,9 @@ import msgspec
 
 from device.catalogue import get_text
 from device.hall.receiving.event import Result
-from device.storage.checksums import add_checksum, is_intact
-from device.storage.database import Database
+from device.storage.damage import add_checksum, is_intact
+from device.storage.database import Database, Schema
 from device.storage.errors import StoreDamagedError, to_store_error
-from device.storage.schema import Schema
 from device.storage.stored_game import StoredEvent
 from engine.errors import TilekeeperError
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from device.cameras import Frame
 from device.capture.board_camera import BoardCamera
 from device.capture.camera_monitor import CameraMonitor, MonitorClient
-from device.capture.scene_reference import RestScene
+from device.capture.motion import RestScene
 from device.session.background.auto_turns import AutoTurnConfig, AutoTurns
 from device.session.background.profile_updater import ProfileUpdater
 from device.session.background.sight_monitor import SightMonitor

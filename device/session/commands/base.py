@@ -9,8 +9,7 @@ from typing import Annotated, ClassVar
 import msgspec
 from msgspec import Meta
 
-from device.cameras.phone import PhoneCamera
-from device.cameras.phone_stream import PhoneStreamCamera
+from device.cameras.phone import PhoneCamera, PhoneStreamCamera
 from device.session.game_controller import GameController
 from device.session.messages import Question, convert_engine_errors, make_refusal
 from device.session.phases import Transition

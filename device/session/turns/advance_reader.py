@@ -19,7 +19,7 @@ from math import inf
 
 from device.cameras import CameraError
 from device.capture.board_camera import BoardCamera, Capture
-from device.capture.scene_reference import RestScene
+from device.capture.motion import RestScene
 from device.session.game_controller import GameController
 from device.session.turns.decision import TurnContext
 from device.session.turns.turn_capture import AdvanceCapture, TurnCapture, capture_in_advance

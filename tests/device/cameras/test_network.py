@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from device.cameras import BlackPictureError, Camera, CameraError, open_camera, open_reconnecting_camera
-from device.cameras.addresses import hide_credentials
+from device.cameras.listing import hide_credentials
 from device.settings import SettingsError, parse_settings
 from tests.support.stream_servers import MjpegServer
 from tests.support.waiting import until
@@ -55,7 +55,7 @@ def test_address_of_single_pictures_is_opened_for_each_picture() -> None:
 
 
 def test_stream_that_repeats_one_picture_counts_as_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("device.cameras.network.FROZEN_S", 0.3)
+    monkeypatch.setattr("device.cameras.stream.FROZEN_S", 0.3)
     image = np.full((120, 160, 3), 200, np.uint8)
 
     def is_stalled(camera: Camera) -> bool:
@@ -78,7 +78,7 @@ def test_stream_that_repeats_one_picture_counts_as_stalled(monkeypatch: pytest.M
 
 
 def test_black_stream_is_black_and_not_stalled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("device.cameras.network.FROZEN_S", 0.1)
+    monkeypatch.setattr("device.cameras.stream.FROZEN_S", 0.1)
     with MjpegServer(np.zeros((120, 160, 3), np.uint8)) as server, closing(open_camera(server.address)) as camera:
         server.freeze()
         for _ in range(5):

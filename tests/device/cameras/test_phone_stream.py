@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from device.cameras import BlackPictureError, CameraError, open_camera
-from device.cameras.phone_stream import (
+from device.cameras.phone import (
     MAX_PICTURE_AGE_S,
     PHONE_TIMEOUT_S,
     STILL_TIMEOUT_S,

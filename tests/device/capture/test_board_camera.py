@@ -13,7 +13,7 @@ import pytest
 import engine.board
 from device.cameras import Frame
 from device.capture.board_camera import AdvanceReading, BoardCamera
-from device.capture.scene_reference import RestScene
+from device.capture.motion import RestScene
 from engine.reading import BoardReading
 from engine.tiles import Tile
 from tests.support.text_table import EMPTY_ROWS, FARM, HORN, RuledTable, TextTable

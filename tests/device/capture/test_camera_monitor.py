@@ -16,7 +16,7 @@ from device.capture.camera_monitor import (
     CameraMonitor,
     MonitorClient,
 )
-from device.capture.scene_reference import RestScene
+from device.capture.motion import RestScene
 
 
 class Scene(MonitorClient):

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 import pytest
 
-from device.capture.question_crop import MAX_JPEG_BYTES, MAX_SIDE_PX, crop_squares, make_crop_name
+from device.capture.turn_images import MAX_JPEG_BYTES, MAX_SIDE_PX, crop_squares, make_crop_name
 from engine.board import SQUARES, Square, parse_square
 
 CORNERS = np.array([[100.0, 50.0], [700.0, 50.0], [700.0, 650.0], [100.0, 650.0]])

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from device.cameras import Frame, Image
-from device.capture.scene_reference import RestScene, SceneReference
+from device.capture.motion import RestScene, SceneReference
 from engine.tiles import load_tile_set
 from vision.geometry import Floats, grid_corners
 from vision.rendering.simulated_table import EVENING_LIGHT, SimulatedTable

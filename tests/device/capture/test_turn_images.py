@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from device.capture.jpeg import shrink_image
-from device.capture.turn_images import add_reading, find_reading
+from device.capture.turn_images import add_reading, find_reading, shrink_image
 from engine.reading import BoardReading, SquareReading
 from tests.support.text_table import FARM, HORN, rows
 

@@ -21,7 +21,7 @@ from device.cli.page import announce_pairing, announce_wifi
 from device.storage.archive import load_game
 from device.storage.backups import list_backups
 from device.storage.store import GameStore
-from device.system.hotspot import Hotspot
+from device.system.wifi import Hotspot
 from tests.support.ports import find_free_port
 from tests.support.programs import CODE, Program, options, picture, play_first_turn
 from tests.support.programs import folder as folder
@@ -29,7 +29,7 @@ from tests.support.programs import known_code as known_code
 from tests.support.programs import own_settings as own_settings
 from tests.support.text_table import FARM, HORN, ReaderInOrder, rows
 from tests.support.waiting import PATIENCE_S, until
-from web.qr import render_qr_blocks
+from web.invitation import render_qr_blocks
 from web.security.pairing import Pairing
 
 ROOT = Path(__file__).parents[3]

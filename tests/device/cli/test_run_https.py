@@ -12,7 +12,7 @@ import pytest
 
 from device.cli.page import find_certificate_names, find_page_addresses
 from device.settings import PageSettings
-from device.system.hotspot import Hotspot
+from device.system.wifi import Hotspot
 from tests.support.ports import find_free_port
 from tests.support.programs import Program, options
 from tests.support.programs import folder as folder

@@ -25,7 +25,7 @@ def test_machine_without_pins_says_so_in_one_line_and_has_the_page_alone(
     def no_header() -> None:
         raise GpioUnavailableError("This machine has no GPIO pins.")
 
-    monkeypatch.setattr("device.panel.open_panel.may_have_pins", lambda: True)
+    monkeypatch.setattr("device.panel.panel.may_have_pins", lambda: True)
     monkeypatch.setattr("device.panel.gpio._make_pin_factory", no_header)
     with Program(options(folder, find_free_port()), []) as phone:
         assert phone.sees("Anna to play")
@@ -41,7 +41,7 @@ def pins(monkeypatch: pytest.MonkeyPatch) -> Iterator[MockFactory]:
     """The far end of the header's pins."""
     factory = MockFactory(pin_class=MockPWMPin)
     monkeypatch.setattr("device.panel.gpio._make_pin_factory", lambda: factory)
-    monkeypatch.setattr("device.panel.open_panel.may_have_pins", lambda: True)
+    monkeypatch.setattr("device.panel.panel.may_have_pins", lambda: True)
     yield factory
     factory.reset()
 

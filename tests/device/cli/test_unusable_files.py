@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 
-from device.storage.schema import STORE_SCHEMA
+from device.storage.database import STORE_SCHEMA
 from device.storage.store import GameStore
 from tests.support.ports import find_free_port
 from tests.support.programs import CODE, Browser, Program, options, picture

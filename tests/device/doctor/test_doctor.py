@@ -17,7 +17,7 @@ from device.cameras import AbsentCamera, CameraError, Frame, Image
 from device.cli import main
 from device.doctor import Severity, System, examine
 from device.doctor.program import check_speech
-from device.doctor.service import PACKAGE_UNIT
+from device.doctor.system import PACKAGE_UNIT
 from device.session.messages import Notice, Trouble
 from device.session.table_session import TableSession
 from device.settings import Settings, VoiceSettings
@@ -122,7 +122,7 @@ import json, sys
 from dataclasses import asdict
 from pathlib import Path
 from device.doctor import System
-from device.doctor.network import check_hotspot
+from device.doctor.machine import check_hotspot
 from device.doctor.machine import check_disk
 from device.settings import Settings
 

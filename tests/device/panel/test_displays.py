@@ -38,8 +38,8 @@ from device.session.commands.turns import EndTurn
 from device.session.snapshot import Phase, PlayerView, TableSnapshot, TurnView
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
-from device.system.hotspot import Hotspot
 from device.system.voice import format_turn_kind
+from device.system.wifi import Hotspot
 from engine.events import GameStarted
 from engine.state import TurnKind
 from tests.support.text_table import FARM, HORN, TextTable

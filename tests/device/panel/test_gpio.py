@@ -12,8 +12,7 @@ from gpiozero.pins.mock import MockFactory
 from device.panel.buttons import Button, Pins
 from device.panel.gpio import GpioHardware, GpioUnavailableError, find_header_chip, make_gpio_hardware
 from device.panel.lights import PanelStatus
-from device.panel.open_panel import open_panel
-from device.panel.panel import Panel
+from device.panel.panel import Panel, open_panel
 from device.session.table_session import TableSession
 from device.settings import PanelSettings
 from tests.support.panels import PINS, PanelTime, Wires, orders

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from device.report.log_file import LOG_FILE_NAME, MAX_LOG_BYTES, keep_log, read_log
+from device.report.contents import LOG_FILE_NAME, MAX_LOG_BYTES, keep_log, read_log
 
 _log = logging.getLogger("device.test")
 

@@ -31,7 +31,7 @@ from hypothesis.stateful import (
 )
 
 from device.cameras.phone import PhoneCamera
-from device.capture.scene_reference import RestScene
+from device.capture.motion import RestScene
 from device.panel.button_commands import Elapsed, choose_response
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
 from device.session.commands import COMMAND_TABLE

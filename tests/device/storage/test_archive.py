@@ -156,7 +156,7 @@ def test_import_of_many_files_replays_each_game_once(other: GameStore, monkeypat
         replayed.append(ledger := read_ledger(bodies))
         return ledger
 
-    monkeypatch.setattr("device.storage.summary_cache.read_ledger", read_and_count)
+    monkeypatch.setattr("device.storage.statistics.read_ledger", read_and_count)
     for name in ("Ann", "Eve", "Ida", "Zoe"):
         import_gcg(other, f"#player1 A {name}\n#player2 B Bob\n>A: HORN 8F HORN +14 14\n".encode())
     assert [ledger.setup.players[0] for ledger in replayed] == ["Ann", "Eve", "Ida"]

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from device.storage.picture_limits import DEFAULT_LIMITS, PictureLimits, PictureSummary
-from device.storage.store import GameStore, StoredEvent, StoredPicture
+from device.storage.store import DEFAULT_LIMITS, GameStore, PictureLimits, PictureSummary, StoredEvent, StoredPicture
 from tests.support.damaged_store import PAGE_SIZE, change_store, find_root_page
 from tests.support.set_clock import SetClock
 

@@ -15,10 +15,9 @@ from typing import Any
 import pytest
 
 from device.storage.backups import BACKUP_FOLDER, make_backup
-from device.storage.database import Database
+from device.storage.database import STORE_SCHEMA, Database
 from device.storage.errors import StoreLockedError, make_full_error
 from device.storage.recovery import open_store
-from device.storage.schema import STORE_SCHEMA
 from device.storage.store import GameStore, StoredEvent, StoredPicture
 from engine.ledger_data import UNREADABLE
 from tests.support.damaged_store import PAGE_SIZE, change_store, find_root_page, set_pragma

@@ -11,8 +11,7 @@ import pytest
 from device.cli import main
 from device.storage.backups import make_backup
 from device.storage.errors import StoreDamagedError, StoreError, StoreLockedError
-from device.storage.recovery import open_store
-from device.storage.restore import Restoration, restore_backup
+from device.storage.recovery import Restoration, open_store, restore_backup
 from device.storage.store import GameStore, StoredEvent
 from engine.events import GameStarted, Passed, to_json
 from engine.ledger import Entry

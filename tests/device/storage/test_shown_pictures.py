@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from device.storage.shown_pictures import StoredPictureRecord
+from device.storage.notes import StoredPictureRecord
 from device.storage.store import TABLE_NOTES, GameStore
 
 

@@ -18,11 +18,10 @@ from pathlib import Path
 
 import pytest
 
+from device.storage.database import STORE_SCHEMA
 from device.storage.errors import GameDeletedError, StoreLockedError, StoreReadOnlyError, StoreVersionError
-from device.storage.picture_limits import PictureLimits
 from device.storage.recovery import open_store
-from device.storage.schema import STORE_SCHEMA
-from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoreError
+from device.storage.store import MAX_PICTURE_BYTES, GameStore, PictureLimits, StoreError
 from tests.support.damaged_store import get_connection, limit_pages
 from tests.support.waiting import until
 

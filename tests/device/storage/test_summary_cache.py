@@ -14,9 +14,8 @@ import pytest
 
 from device.storage.game_log import GameLog
 from device.storage.recovery import copy_games, open_damaged
-from device.storage.statistics import summarise_game
+from device.storage.statistics import NOTE_NAME, SUMMARY_VERSION, GameStanding, SummaryCache, summarise_game
 from device.storage.store import GameStore, StoredEvent
-from device.storage.summary_cache import NOTE_NAME, SUMMARY_VERSION, GameStanding, SummaryCache
 from engine.events import Act, GameEnded, GameStarted, Passed, PlayerRenamed, PlayMade, RackRevealed
 from engine.game import Game
 from engine.gcg import build_game, parse_gcg

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from device.system.hotspot import Hotspot, HotspotError, read_hotspot
+from device.system.wifi import Hotspot, HotspotError, read_hotspot
 
 
 def test_the_own_wifi_is_read(tmp_path: Path) -> None:

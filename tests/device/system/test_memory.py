@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from device.system.memory import MAX_ARENAS, OWN_MAPPING_BYTES
+from device.system.process import MAX_ARENAS, OWN_MAPPING_BYTES
 
 UNIT = Path(__file__).parents[3] / "systemd" / "tilekeeper.service"
 PROGRAM = """
 import re, sys
-from device.system.memory import limit_heap
+from device.system.process import limit_heap
 
 def read_memory() -> int:
     return int(re.search(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[1]) * 1024

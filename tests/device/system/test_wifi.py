@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from device.system.hotspot import HOTSPOT_CONNECTION, Hotspot
 from device.system.wifi import (
+    HOTSPOT_CONNECTION,
     UNCONNECTED_CHECKS,
     UNUSED_S,
+    Hotspot,
     HotspotWatch,
     NetworkManager,
     WifiError,

@@ -20,8 +20,7 @@ from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.backups import BACKUP_FOLDER, make_backup
 from device.storage.errors import StoreError
-from device.storage.recovery import open_store
-from device.storage.restore import restore_backup
+from device.storage.recovery import open_store, restore_backup
 from device.storage.store import GameStore
 from tests.support.text_table import FARM, HORN, PASTE, STARTED, WORDS, TextTable
 from web import create_app

@@ -135,7 +135,7 @@ class _StillCamera:
     is_live = True
 
     def __init__(self, folder: Path) -> None:
-        from device.capture.scene_reference import to_grey
+        from device.capture.motion import to_grey
 
         self._still = load_image(folder, "board")
         self._preview = to_grey(load_image(folder, "preview"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import cv2
 import pytest
 
-from device.cameras.phone_stream import PhoneStreamCamera
+from device.cameras.phone import PhoneStreamCamera
 from device.demo.demo_table import load_demo_games, make_start_event
 from device.session.commands.games import StartGame
 from device.session.table_session import TableSession

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import cv2
 import pytest
 
-from device.capture.question_crop import crop_squares
+from device.capture.turn_images import crop_squares
 from device.catalogue import get_text
 from device.panel.buttons import Pins
 from device.panel.panel import Panel, PanelActions
@@ -24,7 +24,7 @@ from device.session.setup import SetupView
 from device.session.snapshot import TableSnapshot
 from device.settings import Settings
 from device.settings_editor import SettingsEditor, SettingsFile
-from device.system.hotspot import Hotspot
+from device.system.wifi import Hotspot
 from engine.events import GameStarted
 from tests.support import samples
 from tests.support.api_table import open_web_table

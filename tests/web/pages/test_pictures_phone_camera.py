@@ -9,7 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
-from device.cameras.phone_stream import PhoneStreamCamera
+from device.cameras.phone import PhoneStreamCamera
 from device.session.commands.turns import EndTurn
 from device.session.table_session import TableSession
 from engine.limits import MAX_PREVIEW_BYTES, MAX_UPLOADED_PHOTO_BYTES

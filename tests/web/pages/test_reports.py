@@ -12,7 +12,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from device.report.replay import replay_report
-from device.system.hotspot import Hotspot
+from device.system.wifi import Hotspot
 from tests.support.api_table import WebTable, open_web_table
 from tests.support.text_table import TextTable
 from tests.web.conftest import pair

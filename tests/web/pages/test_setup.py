@@ -18,7 +18,7 @@ from device.session.commands.challenges import ChallengePlay
 from device.session.commands.games import Undo
 from device.session.commands.turns import EndTurn
 from device.session.setup import SetupView
-from device.system.hotspot import Hotspot
+from device.system.wifi import Hotspot
 from engine.tiles import load_tile_set
 from tests.support import samples
 from tests.support.waiting import until

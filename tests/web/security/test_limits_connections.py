@@ -83,7 +83,7 @@ def test_all_devices_together_have_a_bounded_number_of_connections(
 
 
 def test_connection_without_a_request_is_closed_in_time(table: ShownTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.security.limits.IDLE_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("web.security.server.IDLE_TIMEOUT_S", 0.5)
     with PageServer(create_app(table), 0, "127.0.0.1") as server:
         phone = Phone(server.port)
         began = time.monotonic()

@@ -63,7 +63,7 @@ def test_body_without_a_length_is_read_up_to_the_limit(server: PageServer) -> No
 
 
 def test_slow_bodies_hold_no_worker(server: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.security.limits.BODY_TIMEOUT_S", 2 * PATIENCE_S)  # longer than `get` waits for a worker
+    monkeypatch.setattr("web.security.server.BODY_TIMEOUT_S", 2 * PATIENCE_S)  # longer than `get` waits for a worker
     with ExitStack() as slow:
         for _ in range(10):
             slow.enter_context(send(server, "/pair", 1000, b"code="))
@@ -71,15 +71,15 @@ def test_slow_bodies_hold_no_worker(server: PageServer, monkeypatch: pytest.Monk
 
 
 def test_endless_body_is_refused(table: ShownTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.security.limits.BODY_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("web.security.server.BODY_TIMEOUT_S", 0.2)
     with PageServer(create_app(table), 0, "127.0.0.1") as server, send(server, "/pair", 1000, b"code=") as connection:
         assert read_all(connection).split(b" ")[1] in (b"400", b"403")
 
 
 def test_trickling_body_is_ended(app: Flask, paired: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two such bodies would keep the pictures of all other phones waiting."""
-    monkeypatch.setattr("web.security.limits.BODY_TIMEOUT_S", 1.0)
-    monkeypatch.setattr("web.security.limits.MIN_BODY_RATE", 1_000_000)
+    monkeypatch.setattr("web.security.server.BODY_TIMEOUT_S", 1.0)
+    monkeypatch.setattr("web.security.server.MIN_BODY_RATE", 1_000_000)
     cookie = paired.get_cookie("tilekeeper")
     assert cookie
     more = f"Content-Type: multipart/form-data; boundary=b\r\nX-CSRF-Token: {token(paired)}\r\n"

@@ -1,9 +1,13 @@
-"""The heap of the program, which must stay small while large pictures come and go."""
+"""This process: its heap, which must stay small while large pictures come and go, and its restart."""
 
 from __future__ import annotations
 
 import ctypes
 import logging
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
 
 _log = logging.getLogger(__name__)
 
@@ -35,3 +39,18 @@ def limit_heap() -> None:
         (_M_TRIM_THRESHOLD, OWN_MAPPING_BYTES),
     ):
         set_parameter(parameter, value)
+
+
+RESTART_DELAY_S = 1.0
+"""Delay of a restart that was requested on the page, in seconds, so that the page still gets the response."""
+
+
+def restart_program(words: Sequence[str]) -> NoReturn:
+    """Replace the running program `tilekeeper` by a new one with the arguments `words`.
+
+    The process keeps its number: for systemd, a container and a terminal, the program has never ended. The caller must
+    have closed everything, because no `finally` block and no `atexit` function runs.
+    """
+    sys.stdout.flush()
+    before = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]  # options of Python, and the program
+    os.execv(sys.executable, [sys.executable, *before, *words])
