@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import logging
 import weakref
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
+from typing import IO
 
-from flask import Flask, request
+from flask import Flask, Request, request
 from flask.typing import ResponseReturnValue
 from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
@@ -46,7 +48,6 @@ from web.security.csrf import DatelessCookieSessionInterface
 from web.security.hosts import register_host_check
 from web.security.pairing import Pairing, is_current_owner
 from web.streams import EventStreams
-from web.uploads import UploadRequest
 
 _MAX_FILE_BYTES = 1_000_000
 _DIGEST_BYTES = hashlib.sha256().digest_size
@@ -95,6 +96,16 @@ class TemplateCache(BytecodeCache):
 
 
 _log = logging.getLogger(__name__)
+
+
+class UploadRequest(Request):
+    """A request whose uploaded files are kept in memory: a full disk must not end the scores.
+
+    `MAX_LARGE_BODIES` limits how many there are.
+    """
+
+    def _get_file_stream(self, *_: object, **_more: object) -> IO[bytes]:
+        return io.BytesIO()
 
 
 def create_app(

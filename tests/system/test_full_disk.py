@@ -34,7 +34,6 @@ from device.storage.files import write_file
 from device.storage.lexicons import read_lexicon
 from device.storage.store import GameStore
 from engine.events import GameStarted, to_json
-from engine.limits import MAX_UPLOADED_PHOTO_BYTES
 from tests.support.api_table import open_web_table
 from tests.support.sessions import open_phone_session
 from tests.support.text_table import HORN, STARTED, WORDS, TextTable
@@ -282,17 +281,6 @@ def test_picture_of_a_phone_is_read_while_the_disk_is_full() -> None:
         response = upload(phone, "/actions/picture", fields, "picture", picture)
         app.extensions["live"].close()
     assert response.status_code == 204 and [turn.score for turn in session.state.turns] == [14]
-
-
-def test_file_that_is_too_large_for_the_full_disk_is_refused_with_the_reason(
-    full_temporary_folder: Path, tmp_path: Path
-) -> None:
-    with open_web_table(tmp_path) as table:
-        phone = table.app.test_client()
-        pair(phone)
-        content = bytes(MAX_UPLOADED_PHOTO_BYTES + 1)
-        response = upload(phone, "/history/import", {"csrf": token(phone)}, "file", content)
-    assert response.status_code == 503 and f"{full_temporary_folder} is full" in response.text
 
 
 def test_picture_that_is_not_stored_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
