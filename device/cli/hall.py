@@ -98,7 +98,7 @@ MAX_INIT_TABLES = 200
 
 def _write_files(args: argparse.Namespace) -> int:
     """Write the files of a new hall, and say how to use them. Raises `UserError`."""
-    from device.cli.hall_setup import BROKER_PORT, HALL_USER, TABLE_FOLDER, write_hall_files
+    from device.cli.hall_setup import BROKER_PORT, HALL_USER, write_hall_files
 
     folder = args.data or Path("hall")
     if not 1 <= args.init <= MAX_INIT_TABLES:
@@ -114,7 +114,7 @@ def _write_files(args: argparse.Namespace) -> int:
         f"hall:    tilekeeper hall --broker {host} --broker-port {BROKER_PORT} --ca {folder}/hall/hall-ca.pem "
         f"--user {HALL_USER} --password-file {folder}/hall/hall-password --data {folder}/data"
     )
-    print(f"table N: copy {folder}/table-N to {TABLE_FOLDER}, and add its hall.toml to settings.toml")
+    print(f"table N: copy {folder}/table-N to its computer, and there: sudo sh table-N/join.sh")
     return 0
 
 

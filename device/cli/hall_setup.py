@@ -15,6 +15,19 @@ BROKER_PORT = 8883
 HALL_USER = "hall"
 TABLE_FOLDER = "/etc/tilekeeper"
 """Folder in which the files of a table belong on its computer."""
+_JOIN = f"""#!/bin/sh
+# Lets the table on this computer join the hall: sudo sh join.sh
+set -e
+cd "$(dirname "$0")"
+settings={TABLE_FOLDER}/settings.toml
+touch "$settings"
+install -m 600 hall-ca.pem hall-password {TABLE_FOLDER}
+chown --reference="$settings" {TABLE_FOLDER}/hall-ca.pem {TABLE_FOLDER}/hall-password
+sed -i '/^\\[hall\\]/,/^\\[/{{ /^\\[hall\\]/d; /^\\[/!d }}' "$settings"
+{{ echo; cat hall.toml; }} >> "$settings"
+systemctl restart tilekeeper
+"""
+"""Script that replaces the section `[hall]` of a table's settings; the files get the owner of the settings."""
 _PASSWORD_ROUNDS = 101
 """Rounds of PBKDF2 in a password file of Mosquitto, as its own `mosquitto_passwd` makes it."""
 
@@ -50,6 +63,7 @@ def write_hall_files(folder: Path, count: int, names: Iterable[str]) -> None:
         _write(client / "hall-password", f"{passwords[user]}\n")
         if user != HALL_USER:
             _write(client / "hall.toml", _format_table(host, user))
+            _write(client / "join.sh", _JOIN)
 
 
 def hash_password(password: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -28,6 +29,23 @@ def test_files_are_secret_and_settings_of_a_table_are_valid(folder: Path) -> Non
     assert all(path.stat().st_mode & 0o077 == 0 for path in folder.rglob("*"))
     settings = load_settings(folder / "table-2" / "hall.toml").hall
     assert (settings.host, settings.port, settings.user, settings.table) == ("127.0.0.1", 8883, "2", "2")
+
+
+def test_script_of_a_table_replaces_the_hall_of_its_settings(folder: Path, tmp_path: Path) -> None:
+    etc, programs = tmp_path / "etc", tmp_path / "bin"
+    etc.mkdir()
+    programs.mkdir()
+    (programs / "systemctl").write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/restarted\n')
+    (programs / "systemctl").chmod(0o755)
+    (etc / "settings.toml").write_text('[page]\nport = 81\n[hall]  # a hall\nhost = ""\n\n[voice]\nuse = true\n')
+    script = folder / "table-2" / "join.sh"
+    script.write_text(script.read_text().replace("/etc/tilekeeper", str(etc)))
+    for _ in range(2):
+        subprocess.run(["sh", script], check=True, env={"PATH": f"{programs}:{os.environ['PATH']}"})
+    settings = load_settings(etc / "settings.toml")
+    assert (settings.page.port, settings.voice.use, settings.hall.table) == (81, True, "2")
+    assert (etc / "hall-password").read_text() == (folder / "table-2" / "hall-password").read_text()
+    assert (tmp_path / "restarted").read_text() == "restart tilekeeper\n"
 
 
 def test_folder_that_exists_is_not_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
