@@ -11,7 +11,7 @@ import msgspec
 from device.hall.director import KEY_TOPIC, DirectorOrder, HallKey, SignedOrder
 from device.hall.messages import SCHEMA_VERSION, TOPIC_ROOT, OrderAnswer, TableEvent, TableLog, TableState, TableStatus
 
-_CHANNELS = {"status": TableStatus, "state": TableState, "events": TableEvent, "log": TableLog, "answer": OrderAnswer}
+_CHANNELS = {kind.channel: kind for kind in (TableStatus, TableState, TableEvent, TableLog, OrderAnswer)}
 _RECEIVED = {"director": SignedOrder, "key": HallKey}
 """Types of the messages that a table receives, by channel. A `SignedOrder` contains a `DirectorOrder` as JSON text."""
 _ADDRESSES = {"key": KEY_TOPIC}

@@ -6,7 +6,7 @@ Nothing here depends on the network. No message says whether a word is valid. `d
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import msgspec
 from msgspec import Meta
@@ -28,11 +28,36 @@ Time = Annotated[float, Meta(ge=0, lt=1e11)]
 Seconds = Annotated[float, Meta(gt=-1e11, lt=1e11)]
 
 
+class Publication(msgspec.Struct, frozen=True):
+    """A message with its topic. With `retain`, the broker keeps the topic's last message for new subscribers."""
+
+    topic: str
+    message: msgspec.Struct | Mapping[str, Any]
+    retain: bool
+
+    @property
+    def payload(self) -> bytes:
+        """The message as JSON in UTF-8."""
+        return msgspec.json.encode(self.message)
+
+
 class HallMessage(msgspec.Struct, frozen=True, kw_only=True):
     """Base class of the messages: the version of the schema (`v`) and the name of the table."""
 
+    channel: ClassVar[str]
+    """The last part of the topic."""
+    is_retained: ClassVar[bool] = True
     table: str
     v: int = SCHEMA_VERSION
+
+    @property
+    def publication(self) -> Publication:
+        """The message with the topic of its table.
+
+        >>> TableStatus(table="7", online=False).publication.payload
+        b'{"table":"7","v":2,"online":false}'
+        """
+        return Publication(f"{TOPIC_ROOT}/{self.table}/{self.channel}", self, self.is_retained)
 
 
 class TableStatus(HallMessage, frozen=True, kw_only=True):
@@ -41,6 +66,7 @@ class TableStatus(HallMessage, frozen=True, kw_only=True):
     If the connection is lost, the broker sends the status with `online` false.
     """
 
+    channel = "status"
     online: bool
 
 
@@ -53,6 +79,8 @@ class TableEvent(HallMessage, frozen=True, kw_only=True):
     `engine.ledger_data.write_entry`; an undo is an entry, too.
     """
 
+    channel = "events"
+    is_retained = False
     store: StoreId
     game: GameNumber
     number: Annotated[int, Meta(ge=0, lt=MAX_GAME_EVENTS)]
@@ -68,11 +96,12 @@ class LoggedEvent(msgspec.Struct, frozen=True):
 
 
 class TableLog(HallMessage, frozen=True, kw_only=True):
-    """The whole log of the newest game: `events` in order, from number 0.
+    """The whole log of a game: `events` in order, from number 0.
 
-    It is for receivers that are new or have missed events of the game.
+    The retained one is that of the newest game, for receivers that are new or have missed events.
     """
 
+    channel = "log"
     store: StoreId
     game: GameNumber
     events: Annotated[tuple[LoggedEvent, ...], Meta(min_length=1, max_length=MAX_GAME_EVENTS)]
@@ -118,6 +147,8 @@ class TableState(HallMessage, frozen=True, kw_only=True):
     `TableEvent`. `offer` is the pairing that the director has sent last, or null.
     """
 
+    channel = "state"
+    store: StoreId
     game: Annotated[int, Meta(ge=0, lt=2**53)]
     events: Annotated[int, Meta(ge=0, le=MAX_GAME_EVENTS)]
     phase: str
@@ -130,7 +161,6 @@ class TableState(HallMessage, frozen=True, kw_only=True):
     time: float
     calls_director: bool = False
     name: str = ""
-    store: StoreId = ""
     offer: OfferPairing | None = None
 
 
@@ -141,49 +171,26 @@ class OrderAnswer(HallMessage, frozen=True, kw_only=True):
     catalogues.
     """
 
+    channel = "answer"
+    is_retained = False
     number: int
     accepted: bool
     reason: str = ""
     key: str = ""
 
 
-class Publication(msgspec.Struct, frozen=True):
-    """A message with its topic. With `retain`, the broker keeps the topic's last message for new subscribers.
-
-    Without a message (None), the broker forgets the one that it has kept.
-    """
-
-    topic: str
-    message: msgspec.Struct | Mapping[str, Any] | None
-    retain: bool
-
-    @property
-    def payload(self) -> bytes:
-        """The message as JSON in UTF-8."""
-        return b"" if self.message is None else msgspec.json.encode(self.message)
-
-
-def make_status_message(table: str, *, online: bool) -> Publication:
-    """Return the message with the status of a table.
-
-    >>> make_status_message("7", online=False).payload
-    b'{"table":"7","v":2,"online":false}'
-    """
-    return Publication(f"{TOPIC_ROOT}/{table}/status", TableStatus(table=table, online=online), retain=True)
-
-
-def make_state_message(
+def make_table_state(
     table: str,
+    store: str,
     state: TableSnapshot,
     now: float,
     time: float,
     *,
     calls_director: bool = False,
     name: str = "",
-    store: str = "",
     offer: OfferPairing | None = None,
-) -> Publication:
-    """Return the message with the state of a table.
+) -> TableState:
+    """Return the state of a table.
 
     `now` is the current time of the session's clock (s), and `time` is the current time in seconds since 1970.
     """
@@ -191,8 +198,9 @@ def make_state_message(
     if state.clock:
         used = tuple(round(state.clock.compute_used(player, now), 1) for player in range(len(state.clock.used)))
         clock = TableClock(state.clock.limit, used, state.clock.running, state.clock.paused)
-    message = TableState(
+    return TableState(
         table=table,
+        store=store,
         game=state.game,
         events=state.events,
         phase=str(state.phase),
@@ -205,32 +213,11 @@ def make_state_message(
         time=time,
         calls_director=calls_director,
         name=name,
-        store=store,
         offer=offer,
     )
-    return Publication(f"{TOPIC_ROOT}/{table}/state", message, retain=True)
 
 
-def make_answer_message(answer: OrderAnswer) -> Publication:
-    """Return the message with the answer to an order."""
-    return Publication(f"{TOPIC_ROOT}/{answer.table}/answer", answer, retain=False)
-
-
-def make_event_messages(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> list[Publication]:
-    """Return the messages with the events of a game's log, one for each event, in the same order."""
-    topic = f"{TOPIC_ROOT}/{table}/events"
-    return [
-        Publication(
-            topic,
-            TableEvent(table=table, store=store, game=game, number=one.number, time=one.time, event=one.body),
-            retain=False,
-        )
-        for one in events
-    ]
-
-
-def make_log_message(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> Publication:
-    """Return the message with the whole log of a game."""
+def make_table_log(table: str, store: str, game: int, events: Iterable[StoredEvent]) -> TableLog:
+    """Return the whole log of a game."""
     logged = tuple(LoggedEvent(one.time, one.body) for one in events)
-    message = TableLog(table=table, store=store, game=game, events=logged)
-    return Publication(f"{TOPIC_ROOT}/{table}/log", message, retain=True)
+    return TableLog(table=table, store=store, game=game, events=logged)

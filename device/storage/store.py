@@ -180,8 +180,8 @@ class GameStore(Closeable):
         self.delete_listeners: list[Callable[[float, bool], None]] = []
         """Functions that are called for a game that was deleted, with its start time (seconds since 1970) and whether
         it was imported."""
-        self.late_listeners: list[Callable[[int, int], None]] = []
-        """Functions that are called with the number of a game that is not at the table, and of its first new entry."""
+        self.late_listeners: list[Callable[[int], None]] = []
+        """Functions that are called with the number of a game that is not at the table, after it got new entries."""
         self._database = Database(path, is_owner=is_owner, is_read_only=is_read_only)
         try:
             self._check_games()

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
-from device.hall.messages import make_log_message
+from device.hall.messages import make_table_log
 from device.hall.receiving.event import decide
 from device.hall.receiving.pairings import import_pairings
 from device.hall.receiving.receiver import HallReceiver
@@ -254,7 +254,7 @@ def _open_hall(folder: Path) -> HallReceiver:
 
 def _receive_game(hall: HallReceiver, table: str, number: int, bodies: Sequence[EventBody]) -> None:
     events = [StoredEvent(at, 1e9 + 1000 * number + at, body) for at, body in enumerate(bodies)]
-    log = make_log_message(table, "store", number, events)
+    log = make_table_log(table, "store", number, events).publication
     hall.receive(log.topic, log.payload, is_retained=True)
 
 

@@ -13,12 +13,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from device.hall.messages import Publication, TableEvent, make_event_messages, make_log_message
+from device.hall.messages import Publication, TableEvent, make_table_log
 from device.storage.errors import log_store_errors
 from device.storage.notes import load_note
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredGame
 
 NOTE_NAME = "hall"
+LATE_NOTE = "hall-late"
 MAX_BATCH = 20
 """Largest number of events that are sent without waiting for an acknowledgement, so that an outage does not fill the
 memory."""
@@ -38,50 +39,44 @@ class Position(msgspec.Struct, frozen=True):
     time: float
 
 
-class LateEntries:
-    """Entries of earlier games that the hall lacks, such as letters that were entered after the next game had begun.
+class LateGames:
+    """Earlier games with entries that the hall lacks, such as letters that were entered after the next game had begun.
 
-    They are noted in the store until the broker has acknowledged them. Thread-safe.
+    They are noted in the store until the broker has acknowledged their last entry. Thread-safe.
     """
 
     def __init__(self, store: GameStore) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._first: dict[int, int] = (
-            load_note(store, TABLE_NOTES, "hall-late", dict[int, int], "they are not sent") or {}
-        )
-        """The number of the first such entry, by game."""
+        self._games = set(load_note(store, TABLE_NOTES, LATE_NOTE, list[int], "they are not sent again") or ())
 
-    def add(self, game: int, number: int) -> None:
-        """Add the entry with this number of a game, and all after it."""
+    def add(self, game: int) -> None:
+        """Add a game."""
         with self._lock:
-            self._first.setdefault(game, number)
+            self._games.add(game)
             self._save()
 
-    def read_batch(self) -> tuple[int, Sequence[StoredEvent]]:
-        """Return the next such entries, and their game. Raises `StoreError`."""
-        for game, number in sorted(self._first.items()):
-            if events := self._store.read_events(game)[number : number + MAX_BATCH]:
-                return game, events
-        return 0, ()
+    def read_next(self) -> tuple[int, Sequence[StoredEvent]]:
+        """Return one of the games with its events, which are empty if there is none. Raises `StoreError`."""
+        games = ((game, self._store.read_events(game)) for game in sorted(self._games))
+        return next(((game, events) for game, events in games if events), (0, ()))
 
-    def acknowledge(self, game: int, number: int) -> None:
-        """Remove the entry with this number and all before it."""
+    def acknowledge(self, event: TableEvent) -> None:
+        """Remove the game of an event if it has no later one."""
         with self._lock:
-            self._first[game] = number + 1
-            if len(self._store.read_events(game)) <= number + 1:
-                del self._first[game]
-            self._save()
+            if event.game in self._games and len(self._store.read_events(event.game)) == event.number + 1:
+                self._games.discard(event.game)
+                self._save()
 
     def _save(self) -> None:
-        with log_store_errors("entries may be sent again, or not at all, after a restart"):
-            self._store.save_note(TABLE_NOTES, "hall-late", msgspec.json.encode(self._first).decode())
+        with log_store_errors("games may be sent again, or not at all, after a restart"):
+            self._store.save_note(TABLE_NOTES, LATE_NOTE, msgspec.json.encode(sorted(self._games)).decode())
 
 
 class EventQueue:
     """Queue of stored events that the broker has not acknowledged yet."""
 
-    def __init__(self, store: GameStore, table: str, target: str, late: LateEntries | None = None) -> None:
+    def __init__(self, store: GameStore, table: str, target: str, late: LateGames | None = None) -> None:
         """Load the position of the next event, or start with the newest game. Raises `StoreError`.
 
         The queue starts with the newest game if the target is new, or if the store has other games than before. `table`
@@ -89,7 +84,7 @@ class EventQueue:
         """
         self._store = store
         self._table = table
-        self._late = late or LateEntries(store)
+        self._late = late or LateGames(store)
         self._position = self._read_position(target)
         self._next_game = 0
         """The store's `next_game_number` when the list of games was last read. If it has increased since, there are new
@@ -134,9 +129,9 @@ class EventQueue:
         )
 
     def read_batch(self) -> list[Publication]:
-        """Return the messages of the next events of one game, at most `MAX_BATCH`; none if all are acknowledged.
+        """Return the messages of the next events of one game, at most `MAX_BATCH`, and of its log.
 
-        The log of the newest game follows its events. Raises `StoreError`.
+        There are none if all are acknowledged. An earlier game with late entries is sent whole. Raises `StoreError`.
         """
         events = self._store.read_events(self._position.game)
         if not events and self._is_deleted(self._position.game):
@@ -144,15 +139,24 @@ class EventQueue:
             events = self._store.read_events(self._position.game)
         position, next_game = self._position, self._store.next_game_number
         if batch := events[position.number : position.number + MAX_BATCH]:
-            return [*make_event_messages(self._table, position.store, position.game, batch), *self.read_log()]
+            return self._make_batch(position.game, batch)
         if next_game > self._next_game:  # a list of all games is read only after a game was added
             games = [game.id for game in self._list_own_games() if game.id > position.game]
             if games:
-                game = min(games)
-                events = self._store.read_events(game)[:MAX_BATCH]
-                return [*make_event_messages(self._table, position.store, game, events), *self.read_log(game)]
+                return self._make_batch(min(games), self._store.read_events(min(games))[:MAX_BATCH])
             self._next_game = next_game
-        return make_event_messages(self._table, position.store, *self._late.read_batch())
+        late = self._make_batch(*self._late.read_next())
+        return [msgspec.structs.replace(one, retain=False) for one in late]  # the broker keeps the newest game
+
+    def _make_batch(self, game: int, events: Sequence[StoredEvent]) -> list[Publication]:
+        """Return the messages of events, and of the log of their game."""
+        messages = (
+            TableEvent(
+                table=self._table, store=self.store_id, game=game, number=one.number, time=one.time, event=one.body
+            )
+            for one in events
+        )
+        return [*(one.publication for one in messages), *self.read_log(game)]
 
     def _go_back_from_deleted_game(self) -> None:
         """Start the game before again if the players deleted a game: they may have continued the game before it.
@@ -170,17 +174,16 @@ class EventQueue:
         """
         game = self._position.game if game is None else game
         events = self._store.read_events(game)
-        return [make_log_message(self._table, self._position.store, game, events)] if events else []
+        return [make_table_log(self._table, self.store_id, game, events).publication] if events else []
 
     def acknowledge(self, event: TableEvent) -> None:
         """Move the position behind `event`, because the broker has acknowledged it and all earlier events."""
-        if event.game < self._position.game:
-            self._late.acknowledge(event.game, event.number)
-            return
-        self._position = msgspec.structs.replace(
-            self._position, game=event.game, number=event.number + 1, time=event.time
-        )
-        self._save_position()
+        self._late.acknowledge(event)
+        if event.game >= self._position.game:
+            self._position = msgspec.structs.replace(
+                self._position, game=event.game, number=event.number + 1, time=event.time
+            )
+            self._save_position()
 
     def _save_position(self) -> None:
         """Save the position. Errors are only logged, so that a table with a full disk can still report this fault."""

@@ -15,12 +15,11 @@ from device.hall.director import KEY_TOPIC, MAX_PACKET_BYTES, make_director_topi
 from device.hall.messages import (
     Publication,
     TableEvent,
-    make_answer_message,
-    make_state_message,
-    make_status_message,
+    TableStatus,
+    make_table_state,
 )
 from device.hall.publishing.directed_table import DirectedTable, Direction
-from device.hall.publishing.event_queue import EventQueue, LateEntries
+from device.hall.publishing.event_queue import EventQueue, LateGames
 from device.hall.publishing.home_assistant import make_discovery_message
 from device.session.commands.base import TableCommand
 from device.session.snapshot import SnapshotSource, TableSnapshot
@@ -82,7 +81,7 @@ class HallPublisher(BrokerTask):
         self.directed = directed or DirectedTable(settings.table, store, session.submit, report)
         self.directed.on_answer = self._wake_thread
         self._is_hall_new = False
-        self._late = LateEntries(store)
+        self._late = LateGames(store)
         session.add_listener(self._handle_state)
         store.late_listeners.append(self._handle_late_entry)
         self._start()
@@ -106,8 +105,8 @@ class HallPublisher(BrokerTask):
     def _handle_state(self, _: TableSnapshot) -> None:
         self._wake_thread()
 
-    def _handle_late_entry(self, game: int, number: int) -> None:
-        self._late.add(game, number)
+    def _handle_late_entry(self, game: int) -> None:
+        self._late.add(game)
         self._wake_thread()
 
     def _describe_refusal(self, error: Exception) -> str:
@@ -140,7 +139,7 @@ class HallPublisher(BrokerTask):
     def _publish_answers(self, connection: BrokerConnection) -> None:
         """Publish the answers to the director; if the broker does not allow them, this is only logged."""
         connection.publish(
-            [make_answer_message(answer) for answer in self.directed.take_answers()],
+            [answer.publication for answer in self.directed.take_answers()],
             lambda reason: _log.warning("the director gets no answer from this table: %s", reason),
         )
 
@@ -149,16 +148,17 @@ class HallPublisher(BrokerTask):
 
     def _make_state_message(self, state: _PublishedState, store: str) -> Publication:
         snapshot, calls_director, direction = state
-        return make_state_message(
+        table_state = make_table_state(
             self._settings.table,
+            store,
             snapshot,
             time.monotonic(),
             time.time(),
             calls_director=calls_director,
             name=direction.name,
-            store=store,
             offer=direction.offer,
         )
+        return table_state.publication
 
     def _use_broker(self) -> None:
         """Connect and publish until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""
@@ -166,12 +166,12 @@ class HallPublisher(BrokerTask):
 
         settings = self._settings
         queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}", self._late)
-        will = make_status_message(settings.table, online=False)
+        will = TableStatus(table=settings.table, online=False).publication
         connection = BrokerConnection(settings, settings.table, self._wake_up, will, self._make_subscription(queue))
         last_state: _PublishedState | None = None
         last_event: TableEvent | None = None
         try:
-            connection.publish([make_status_message(settings.table, online=True)])
+            connection.publish([TableStatus(table=settings.table, online=True).publication])
             if settings.home_assistant:
                 connection.publish([make_discovery_message(settings.table)])
             connection.publish(queue.read_log())

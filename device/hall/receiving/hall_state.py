@@ -195,17 +195,17 @@ class HallTable:
 def is_state_of(state: TableState, game: ReceivedGame) -> bool:
     """Return True if a table's state is about this game.
 
-    The number of the game and the store are compared. A state without a store (earlier versions) fits any store.
+    The number of the game and the store are compared.
     """
-    return state.game == game.number and state.store in ("", game.store)
+    return (state.game, state.store) == (game.number, game.store)
 
 
 def _is_state_after(state: TableState, game: ReceivedGame) -> bool:
     """Return True if a table has no current game according to its state, so that its last game, `game`, is shown.
 
-    In this case, the state names no game (number 0), and the store of `game` or no store.
+    In this case, the state names no game (number 0), and the store of `game`.
     """
-    return state.game == 0 and state.store in ("", game.store)
+    return (state.game, state.store) == (0, game.store)
 
 
 def _read_phase(state: TableState) -> Phase:

@@ -11,7 +11,6 @@ from device.hall.messages import (
     TOPIC_ROOT,
     HallMessage,
     OrderAnswer,
-    TableEvent,
     TableLog,
     TableState,
     TableStatus,
@@ -25,15 +24,9 @@ MAX_MESSAGE_BYTES = 1_000_000
 _MAX_DEPTH = 20
 """Largest depth of lists and objects in each other in an event; events of games have less than ten. Python reads deeper
 ones than it can write, so that the hall could not store them, and would receive them again and again."""
-TOPICS = tuple(f"{TOPIC_ROOT}/+/{name}" for name in ("status", "state", "events", "log", "answer"))
-_TYPES: dict[str, type[HallMessage]] = {
-    "status": TableStatus,
-    "state": TableState,
-    "events": TableEvent,
-    "log": TableLog,
-    "answer": OrderAnswer,
-}
-_TOPIC = re.compile(rf"{re.escape(TOPIC_ROOT)}/(?P<table>[^/]+)/(?P<kind>status|state|events|log|answer)")
+_TYPES = {kind.channel: kind for kind in (TableStatus, TableState, TableLog, OrderAnswer)}
+TOPICS = tuple(f"{TOPIC_ROOT}/+/{channel}" for channel in _TYPES)
+_TOPIC = re.compile(rf"{re.escape(TOPIC_ROOT)}/(?P<table>[^/]+)/(?P<channel>{'|'.join(_TYPES)})")
 
 
 class BadMessageError(TilekeeperError):
@@ -43,7 +36,7 @@ class BadMessageError(TilekeeperError):
 def is_deletion(topic: str, payload: bytes) -> bool:
     """Return True if a message without contents has deleted the message of a table that the broker kept."""
     match = _TOPIC.fullmatch(topic)
-    return not payload and match is not None and match["kind"] in ("status", "state", "log")
+    return not payload and match is not None and _TYPES[match["channel"]].is_retained
 
 
 def decode_message(topic: str, payload: bytes) -> HallMessage:
@@ -54,7 +47,7 @@ def decode_message(topic: str, payload: bytes) -> HallMessage:
     if len(payload) > MAX_MESSAGE_BYTES:
         raise BadMessageError(f"{len(payload)} bytes")
     try:
-        message = msgspec.json.decode(payload, type=_TYPES[match["kind"]])
+        message = msgspec.json.decode(payload, type=_TYPES[match["channel"]])
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise BadMessageError(str(error)[:200]) from None
     if message.table != match["table"]:
@@ -67,15 +60,12 @@ def decode_message(topic: str, payload: bytes) -> HallMessage:
 def _find_problem(message: HallMessage) -> str:
     """Return a text about impossible values in a message, or an empty string if there are none."""
     match message:
-        case TableEvent(event=event):
-            events = [event]
-        case TableLog(events=logged):
-            events = [one.event for one in logged]
+        case TableLog(events=events) if any(_is_deeper(one.event, _MAX_DEPTH) for one in events):
+            return "an event that no game has"
         case TableState():
             return _find_state_problem(message)
         case _:
             return ""
-    return "an event that no game has" if any(_is_deeper(event, _MAX_DEPTH) for event in events) else ""
 
 
 def _is_deeper(value: Any, depth: int) -> bool:

@@ -1,8 +1,7 @@
-"""Storage of the games that the hall has received, in an SQLite file: each event once, in the order of the table's log.
+"""Storage of the games that the hall has received, in an SQLite file: the newest log of each.
 
-A table sends an event again after an outage, and its whole log after each connection. A table whose backup was restored
-sends different events with the same numbers; the events that arrive last replace the earlier ones. Each row has a
-checksum, and `total` the numbers of rows, so that damage is detected.
+A table sends the log of a game again after each event and each connection. Each row has a checksum, and `total` the
+numbers of rows, so that damage is detected.
 """
 
 from __future__ import annotations
@@ -66,7 +65,6 @@ CREATE TABLE total (
 )
 _COUNT_ROWS = "SELECT (SELECT count(*) FROM game), (SELECT count(*) FROM note)"
 _SELECT_GAMES = "SELECT id, place, number, started, store"
-_FIND_GAME = f"{_SELECT_GAMES}, events FROM game WHERE place = ? AND store = ? AND number = ? ORDER BY id DESC LIMIT 1"
 _FIND_START = f"""
 {_SELECT_GAMES}, events FROM game WHERE started = ?1 AND (place = ?2 OR store = ?3) ORDER BY place <> ?2
 """
@@ -89,10 +87,6 @@ def find_damages(db: sqlite3.Connection) -> Iterator[str]:
         yield from (f"{table} {row[0]}" for row in db.execute(f"SELECT * FROM {table}") if not is_intact(row))
 
 
-class MissingEventsError(TilekeeperError):
-    """Error for received events if the file lacks earlier events of the game; the table's `TableLog` has them."""
-
-
 class OtherTableError(TilekeeperError):
     """Error for a game that a table has sent, but that belongs to another table, which is online."""
 
@@ -112,7 +106,7 @@ class ReceivedGame:
     table: str
     number: int
     started: float
-    store: str = ""
+    store: str
 
 
 class ReceivedGames:
@@ -145,7 +139,7 @@ class ReceivedGames:
         """Close the file."""
         self._database.close()
 
-    def add_events(
+    def add_log(
         self,
         table: str,
         store: str,
@@ -153,59 +147,47 @@ class ReceivedGames:
         events: Sequence[StoredEvent],
         is_online: Callable[[str], bool] = lambda _: False,
     ) -> ReceivedGame | None:
-        """Add consecutive events of a game; return the game, or None if all events were stored already.
+        """Store the events of a game from its first one; return the game, or None if nothing was new.
 
-        If an event differs from the stored event with the same number, it replaces the stored event and all stored
-        events after it. A different first event (number 0) begins another game. `number` is the number of the game in
-        `store`, the table's store. If this store has sent the game under another name of the table, the game changes to
-        the name `table`, unless `is_online` returns True for the other name: then it is the name of another device.
-        Raises `MissingEventsError`, `OtherTableError`, `TableFullError`.
+        An old log, which has only the beginning of the stored events, changes nothing; other events replace them, as
+        after a backup of the table was restored. `number` is the number of the game in `store`, the table's store. If
+        this store has sent the game under another name of the table, the game changes to the name `table`, unless
+        `is_online` returns True for the other name: then it is the name of another device. Raises `OtherTableError`,
+        `TableFullError`.
         """
         with self.transaction() as db:
-            found, stored = self._find_game(db, table, store, number, events[0])
+            found, stored = self._find_game(db, table, store, events[0])
             if found and found.table != table and is_online(found.table):
                 raise OtherTableError(f"the game of another table, {found.table}")
-            first = next((one.number for one in events if not _has_event(stored, one)), None)
-            if first is not None and (first > len(stored) or (found is None and first)):
-                raise MissingEventsError
-            if first is not None:  # it replaces all stored events after it
-                stored = [*stored[:first], *(one for one in events if one.number >= first)]
-            game = ReceivedGame(found.id if found else _find_next_id(db), table, number, stored[0].time, store)
-            if game == found and first is None:
+            is_new = stored[: len(events)] != list(events)
+            game = ReceivedGame(found.id if found else _find_next_id(db), table, number, events[0].time, store)
+            if game == found and not is_new:
                 return None
-            text = _encode_events(stored)
-            if first is not None:
+            text = _encode_events(events if is_new else stored)
+            if is_new:
                 _check_room(db, table, len(text), is_new_game=found is None)
             db.execute("REPLACE INTO game VALUES (?, ?, ?, ?, ?, ?, ?)", add_checksum(*astuple(game), text))
-        is_moved = found is not None and found.table != table
-        return game if first is not None or is_moved else None
+        return game
 
     def _find_game(
-        self, db: sqlite3.Connection, table: str, store: str, number: int, first: StoredEvent
+        self, db: sqlite3.Connection, table: str, store: str, first: StoredEvent
     ) -> tuple[ReceivedGame | None, list[StoredEvent]]:
-        """Return the game to which the event `first` belongs (None if there is none), and its events.
+        """Return the game that begins with the event `first` (None if there is none), and its events.
 
         A table that has another name, or another store after damage, sends its last game again with the old start.
         """
-        if first.number:
-            rows = db.execute(_FIND_GAME, (table, store, number)).fetchall()
-        else:
-            rows = db.execute(_FIND_START, (first.time, table, store)).fetchall()
+        rows = db.execute(_FIND_START, (first.time, table, store))
         games = ((ReceivedGame(*row[:-1]), _decode_events(row[-1])) for row in rows)
-        return next((one for one in games if first.number or _has_event(one[1], first)), (None, []))
+        return next((one for one in games if one[1][:1] == [first]), (None, []))
 
     def list_games(self) -> list[ReceivedGame]:
         """Return all games, in the order of their start."""
         sql = f"{_SELECT_GAMES} FROM game ORDER BY started, id"
         return [ReceivedGame(*row) for row in self._database.fetch_rows(sql)]
 
-    def find_game(self, table: str, number: int, store: str = "") -> ReceivedGame | None:
-        """Return the game of a table by its number in the table's store `store`, or None if there is no such game.
-
-        An empty `store` stands for any store of the table. If several games match, return the one received last.
-        """
-        sql = f"""{_SELECT_GAMES} FROM game
-            WHERE place = ?1 AND number = ?2 AND ?3 IN ('', store) ORDER BY id DESC LIMIT 1"""
+    def find_game(self, table: str, number: int, store: str) -> ReceivedGame | None:
+        """Return the game of a table by its number in the table's store, the one received last, or None."""
+        sql = f"{_SELECT_GAMES} FROM game WHERE place = ? AND number = ? AND store = ? ORDER BY id DESC LIMIT 1"
         rows = self._database.fetch_rows(sql, table, number, store)
         return ReceivedGame(*rows[0]) if rows else None
 
@@ -254,10 +236,6 @@ class ReceivedGames:
                 if db.total_changes > before:
                     db.execute("DELETE FROM total")
                     db.execute("INSERT INTO total VALUES (?, ?, ?)", add_checksum(*db.execute(_COUNT_ROWS).fetchone()))
-
-
-def _has_event(events: Sequence[StoredEvent], event: StoredEvent) -> bool:
-    return event.number < len(events) and events[event.number].body == event.body
 
 
 def _find_next_id(db: sqlite3.Connection) -> int:

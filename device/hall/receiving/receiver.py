@@ -33,7 +33,6 @@ from device.hall.messages import (
     OfferPairing,
     OrderAnswer,
     Publication,
-    TableEvent,
     TableLog,
     TableState,
     TableStatus,
@@ -57,7 +56,6 @@ from device.hall.receiving.hall_updates import (
 )
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message, is_deletion
 from device.hall.receiving.received_games import (
-    MissingEventsError,
     OtherTableError,
     ReceivedGames,
     TableFullError,
@@ -139,11 +137,7 @@ class HallReceiver(BrokerTask):
         self._key = key or Ed25519PrivateKey.generate()
         self._orders: deque[Publication] = deque()
         self._lock = threading.RLock()
-        self._known_problems: set[tuple[str, str]] = set()
-        self._shown_errors: set[str] = set()
-        self._devices: dict[str, tuple[str, ...]] = {}
-        """Ids of the last stores (up to four) in the messages of each table, to detect two devices with one name. The
-        same id twice in a row counts once."""
+        self._known_problems: set[str] = set()
         self._sent: dict[str, int] = {}
         """The number of the last order to each table, until the table has answered it."""
         self._offers: dict[str, OfferPairing] = {}
@@ -176,11 +170,9 @@ class HallReceiver(BrokerTask):
                 if not isinstance(message, OrderAnswer):
                     self._follow_table(message.table)
         except (BadMessageError, OtherTableError) as error:
-            self._note_problem(topic, str(error))
+            self._note_refusal(topic, str(error))
         except (TableFullError, TooManyTablesError) as error:
-            self._show_error(str(error))
-        except MissingEventsError:
-            _log.info("%s: earlier events are missing; the table's log has them", topic)
+            self._note_problem(str(error))
 
     def edit_event(self, edit: Callable[[Event], Event]) -> None:
         """Change the event, so that the change can be undone. Raises `StoreError` and what `edit` raises."""
@@ -255,7 +247,7 @@ class HallReceiver(BrokerTask):
     def _publish_orders(self, connection: BrokerConnection) -> None:
         while self._orders:
             order = self._orders.popleft()
-            connection.publish([order], partial(self._note_problem, order.topic))
+            connection.publish([order], partial(self._note_refusal, order.topic))
 
     def _apply(self, message: HallMessage, is_retained: bool) -> HallState:
         if message.table in self.state.forgotten:
@@ -271,7 +263,6 @@ class HallReceiver(BrokerTask):
                 self._offers.pop(table, None)
                 return apply_status(self.state, table, is_online=online)
             case TableState():
-                self._note_device(message.table, message.store)
                 age_s = min(max(0.0, time.time() - message.time), MAX_STATE_AGE_S) if is_retained else 0.0
                 return self._follow_game(apply_table_state(self.state, message, time.monotonic() - age_s), message)
             case OrderAnswer():
@@ -281,12 +272,8 @@ class HallReceiver(BrokerTask):
                 if not message.accepted:  # it is sent again with the next report of the table
                     self._offers.pop(message.table, None)
                 return apply_answer(self.state, message)
-            case TableEvent(number=number):
-                event = StoredEvent(number, message.time, message.event)
-                return self._add_events(message.table, message.store, message.game, [event])
             case TableLog():
-                events = [StoredEvent(i, one.time, one.event) for i, one in enumerate(message.events)]
-                return self._add_events(message.table, message.store, message.game, events)
+                return self._add_log(message)
         return self.state
 
     def _follow_table(self, name: str) -> None:
@@ -295,19 +282,6 @@ class HallReceiver(BrokerTask):
         if state is not self.state:
             self._save_event(state)
         self.offer_pairings([name])
-
-    def _note_device(self, table: str, store: str) -> None:
-        """Report two devices that use the name of one table.
-
-        The broker ends the connection of one device when the other connects, so the ids of their stores alternate in
-        the messages. A replaced device is not reported: the id then changes only once, or twice if the device returns.
-        """
-        stores = self._devices.get(table, ())
-        if not store or store in stores[-1:]:
-            return
-        stores = self._devices[table] = (*stores, store)[-4:]
-        if len(stores) == 4 and stores[:2] == stores[2:]:
-            self._show_error(get_text("hall-two-devices", table))
 
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
         """Return the hall after the game to which a table's state refers has become the newest game of the table.
@@ -320,10 +294,11 @@ class HallReceiver(BrokerTask):
         game = self.games.find_game(state.table, state.game, state.store)
         return hall if game is None else apply_game(hall, game, self.games.read_events(game.id))
 
-    def _add_events(self, table: str, store: str, number: int, events: list[StoredEvent]) -> HallState:
-        self.state.find_table(table)  # before anything is written
-        with self.games.transaction():  # after an error, the broker sends the events again
-            changed = self.games.add_events(table, store, number, events, self._is_online)
+    def _add_log(self, log: TableLog) -> HallState:
+        self.state.find_table(log.table)  # before anything is written
+        events = [StoredEvent(number, one.time, one.event) for number, one in enumerate(log.events)]
+        with self.games.transaction():  # after an error, the broker sends the log again
+            changed = self.games.add_log(log.table, log.store, log.game, events, self._is_online)
             if changed is None:
                 return self.state
             state = apply_game(self.state, changed, self.games.read_events(changed.id))
@@ -335,24 +310,20 @@ class HallReceiver(BrokerTask):
     def _is_online(self, table: str) -> bool:
         return table in self.state.tables and bool(self.state.tables[table].is_online)
 
-    def _note_problem(self, topic: str, reason: str) -> None:
-        key = topic[:100], reason
-        if key not in self._known_problems and len(self._known_problems) < MAX_PROBLEMS * 10:
-            self._known_problems.add(key)
-            _log.warning("a message to %s is refused: %s", topic[:100], reason)
-            with self._lock:
-                self.state = apply_problem(self.state, f"{topic[:100]}: {reason}")
+    def _note_refusal(self, topic: str, reason: str) -> None:
+        """Show that a message was refused."""
+        self._note_problem(f"{topic[:100]}: {reason}")
 
-    def _show_error(self, text: str) -> None:
-        """Add a sentence to the problems, unless it was added before."""
-        if text not in self._shown_errors:
-            self._shown_errors.add(text)
+    def _note_problem(self, text: str) -> None:
+        """Show a problem to the director, unless it was shown before."""
+        if text not in self._known_problems and len(self._known_problems) < MAX_PROBLEMS * 10:
+            self._known_problems.add(text)
             _log.warning("%s", text)
             with self._lock:
                 self.state = apply_problem(self.state, text)
 
     def _note_store_error(self, error: StoreError) -> None:
-        self._show_error(str(error))
+        self._note_problem(str(error))
 
     def _set_connected(self, is_connected: bool) -> None:
         with self._lock:
@@ -371,7 +342,7 @@ class HallReceiver(BrokerTask):
         self._orders.clear()
         self._set_connected(True)
         try:
-            connection.publish([make_key_message(self._key)], partial(self._note_problem, KEY_TOPIC))
+            connection.publish([make_key_message(self._key)], partial(self._note_refusal, KEY_TOPIC))
             while not self._closing.is_set():
                 connection.wait(CHECK_INTERVAL_S)
                 self._publish_orders(connection)

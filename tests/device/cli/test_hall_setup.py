@@ -10,7 +10,7 @@ import pytest
 
 from device.cli import main
 from device.hall.connection import BrokerConnection
-from device.hall.messages import make_status_message
+from device.hall.messages import TableStatus
 from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings, load_settings
 from tests.support.broker import HAS_MOSQUITTO
@@ -70,7 +70,7 @@ def test_broker_with_the_written_files_lets_hall_and_tables_in(folder: Path) -> 
             until(lambda: hall.state.is_connected)
             settings = make_settings("table-2", "2")
             table = BrokerConnection(settings, "2")
-            table.publish([make_status_message("2", online=True), make_status_message("1", online=True)], print)
+            table.publish([TableStatus(table=name, online=True).publication for name in "21"], print)
             until(lambda: table.wait(0.1) or table.is_acknowledged)
             until(lambda: "2" in hall.state.tables)
             table.close()

@@ -23,8 +23,8 @@ from paho.mqtt.subscribe import simple
 
 from device.hall.asyncapi import format_document
 from device.hall.connection import BrokerConnection
-from device.hall.messages import Publication, TableEvent, TableLog, make_state_message, make_status_message
-from device.hall.publishing.event_queue import NOTE_NAME, EventQueue, LateEntries, Position
+from device.hall.messages import Publication, TableEvent, TableStatus, make_table_state
+from device.hall.publishing.event_queue import NOTE_NAME, EventQueue, LateGames, Position
 from device.hall.publishing.publisher import HallPublisher
 from device.session.commands.games import StartGame, Undo
 from device.session.table_session import TableSession
@@ -122,11 +122,11 @@ def send_two_games(store: GameStore, players: tuple[str, str]) -> tuple[GameLog,
 def test_queue_sends_letters_that_were_entered_after_the_next_game_had_begun(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         first, _ = send_two_games(store, ("Cleo", "Dan"))
-        store.late_listeners.append(LateEntries(store).add)
+        store.late_listeners.append(LateGames(store).add)
         first.append_saved(first.ledger.record([((Passed(None),),)]))
         queue = EventQueue(store, "7", "broker")  # after a restart
-        assert numbers(queue.read_batch()) == [(1, 1)]
-        assert not any(isinstance(one.message, TableLog) for one in queue.read_batch())
+        assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
+        assert not any(one.retain for one in queue.read_batch()), "the broker keeps the newest game"
         acknowledge(queue, 1)
         assert queue.read_batch() == [] and EventQueue(store, "7", "broker").read_batch() == []
 
@@ -185,7 +185,7 @@ def test_queue_sends_all_games_of_an_outage_though_the_last_one_that_was_sent_is
 def test_state_does_not_depend_on_the_validity_of_words(playing: TableSession, table: TextTable) -> None:
     state = play(playing, table, ("HRON", 7, 5, True))
     assert state.turns[0].invalid_words == ("HRON",)
-    assert b"valid" not in make_state_message("7", state, 0.0, 0.0).payload
+    assert b"valid" not in make_table_state("7", "a", state, 0.0, 0.0).publication.payload
 
 
 def test_document_is_that_of_the_messages() -> None:
@@ -268,7 +268,7 @@ def test_connection_works_beside_a_thousand_open_files(broker: Broker) -> None:
     bell, low = socket.socketpair()
     with bell, low, socket.socket(fileno=fcntl.fcntl(low.fileno(), fcntl.F_DUPFD_CLOEXEC, MANY_FILES)) as wake_up:
         connection = BrokerConnection(broker.settings(), "7", wake_up)
-        connection.publish([make_status_message("7", online=True)])
+        connection.publish([TableStatus(table="7", online=True).publication])
         while not connection.is_acknowledged:
             connection.wait(5.0)
         bell.send(b"\0")

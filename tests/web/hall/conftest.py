@@ -46,7 +46,7 @@ def received(
     assert isinstance(first, GameStarted)
     bodies = write_acts(first, *(act for act in acts if not isinstance(act, GameStarted)))
     stored = [StoredEvent(i, started + i, body) for i, body in enumerate(bodies)]
-    return ReceivedGame(int(started) + int(table.split()[-1]), table, 1, started), stored
+    return ReceivedGame(int(started) + int(table.split()[-1]), table, 1, started, "a"), stored
 
 
 def state_of(table: str, events: int, phase: str = "turn") -> TableState:
@@ -54,8 +54,8 @@ def state_of(table: str, events: int, phase: str = "turn") -> TableState:
     players = (PlayerTotal("Anna", 14), PlayerTotal("Ben", 0))
     clock = TableClock(1500.0, (61.0, 0.0), 1, paused=False)
     return TableState(
-        table=table, game=1, events=events, phase=phase, players=players, turn_of=1, in_bag=82, winners=(), clock=clock,
-        trouble=(), time=200.0,
+        table=table, store="a", game=1, events=events, phase=phase, players=players, turn_of=1, in_bag=82, winners=(),
+        clock=clock, trouble=(), time=200.0,
     )  # fmt: skip
 
 

@@ -77,7 +77,7 @@ def test_page_after_a_form_shows_its_change(hall: ShownHall, director: FlaskClie
 def receive_ended_game(hall: ShownHall, ended: Sequence[Event] = ENDED) -> None:
     """Let the hall receive and store an ended game of Table 2."""
     _, events = received("Table 2", ended)
-    game = hall.games.add_events("Table 2", "a", 1, events)
+    game = hall.games.add_log("Table 2", "a", 1, events)
     assert game is not None
     hall.state = apply_game(hall.state, game, events)
     hall.look()
@@ -378,6 +378,6 @@ def test_pairings_and_results_are_kept() -> None:
 
 def make_log() -> bytes:
     """Return the log of an ended game as its table sends it."""
-    from device.hall.messages import make_log_message
+    from device.hall.messages import make_table_log
 
-    return make_log_message("Table 2", "a", 1, received("Table 2", ENDED)[1]).payload
+    return make_table_log("Table 2", "a", 1, received("Table 2", ENDED)[1]).publication.payload

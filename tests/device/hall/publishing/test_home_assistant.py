@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 from jinja2 import Environment
 
-from device.hall.messages import make_state_message, make_status_message
+from device.hall.messages import TableStatus, make_table_state
 from device.hall.publishing.home_assistant import make_discovery_message
 from device.session.messages import Notice, Trouble
 from device.session.snapshot import TableSnapshot
@@ -24,7 +24,7 @@ def read(template: str, payload: bytes) -> str:
 
 
 def read_entities(state: TableSnapshot) -> Mapping[str, str]:
-    payload = make_state_message("Table 7", state, 0.0, 0.0).payload
+    payload = make_table_state("Table 7", "a", state, 0.0, 0.0).publication.payload
     return {key: read(one["value_template"], payload) for key, one in CONFIG["components"].items()}
 
 
@@ -46,7 +46,7 @@ def test_entities_tell_trouble_and_the_end() -> None:
 
 @pytest.mark.parametrize(("online", "text"), [(True, "online"), (False, "offline")])
 def test_availability_is_the_status_of_the_table(online: bool, text: str) -> None:
-    status = make_status_message("Table 7", online=online)
+    status = TableStatus(table="Table 7", online=online).publication
     assert status.topic == CONFIG["availability_topic"]
     assert read(CONFIG["availability_template"], status.payload) == text
 

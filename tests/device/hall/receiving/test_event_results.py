@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from device.hall.messages import OrderAnswer, make_state_message, make_status_message
+from device.hall.messages import OrderAnswer, TableStatus, make_table_state
 from device.hall.receiving.event import decide
 from device.hall.receiving.pairings import import_pairings
 from device.hall.receiving.receiver import HallReceiver
@@ -63,7 +63,7 @@ def test_game_that_is_corrected_after_its_table_has_a_new_name_counts_once(tmp_p
 
 def test_game_of_a_table_that_is_online_stays_when_another_table_sends_it(tmp_path: Path) -> None:
     def send_status(*, is_online: bool) -> None:
-        message = make_status_message("7", online=is_online)
+        message = TableStatus(table="7", online=is_online).publication
         hall.receive(message.topic, message.payload, False)
 
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
@@ -125,9 +125,9 @@ def test_game_that_is_played_in_the_event_counts_though_the_clock_of_its_table_i
         hall.edit_event(lambda event: import_pairings(event, "1,7,Anna,Ben"))
         log = {"table": "7", "store": "a", "game": 1, "events": [start]}
         hall.receive("tilekeeper/v2/7/log", json.dumps(log).encode(), False)
-        message = make_state_message("7", samples.MIDGAME, 0.0, 11.0, store="a")
-        state = msgspec.structs.replace(message.message, game=1, events=1)
-        hall.receive(message.topic, msgspec.json.encode(state), False)
+        message = make_table_state("7", "a", samples.MIDGAME, 0.0, 11.0)
+        state = msgspec.structs.replace(message, game=1, events=1).publication
+        hall.receive(state.topic, state.payload, False)
         send_ended_game(hall, 1)
     with HallReceiver(tmp_path / "hall.db", SETTINGS) as hall:
         assert [line.points for line in hall.state.rounds[1]] == [(-1, 0)]
@@ -144,7 +144,7 @@ def test_retained_game_does_not_count_in_a_new_hall(tmp_path: Path) -> None:
 
 def send_status(hall: HallReceiver, *, is_online: bool, is_retained: bool) -> None:
     """Let table 7 or the broker send the status of table 7."""
-    message = make_status_message("7", online=is_online)
+    message = TableStatus(table="7", online=is_online).publication
     hall.receive(message.topic, message.payload, is_retained)
 
 
@@ -173,9 +173,9 @@ def test_forgotten_table_that_connects_again_shows_its_game(tmp_path: Path) -> N
             "events": [{"time": 10.0, "event": to_json(GameStarted(("Anna", "Ben")))}],
         }
         hall.receive("tilekeeper/v2/7/log", json.dumps(log).encode(), False)
-        message = make_state_message("7", samples.MIDGAME, 0.0, time.time(), store="a")
-        state = msgspec.structs.replace(message.message, game=1, events=1)
-        hall.receive(message.topic, msgspec.json.encode(state), False)
+        message = make_table_state("7", "a", samples.MIDGAME, 0.0, time.time())
+        state = msgspec.structs.replace(message, game=1, events=1).publication
+        hall.receive(state.topic, state.payload, False)
 
     with HallReceiver(tmp_path / "hall.db", HallSettings("127.0.0.1", 1)) as hall:
         send_running_game()

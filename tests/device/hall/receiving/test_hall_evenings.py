@@ -43,8 +43,8 @@ class Evening:
         self.pairings: dict[int, list[tuple[int, str, str]]] = {}
         self.points: dict[tuple[int, str], Points] = {}
         """The points that count, by round and first player."""
-        self.late_letters: list[tuple[dict[str, object], list[object], tuple[int, str], Points]] = []
-        """Games without letters: what identifies them, the missing events, round and first player, and the points."""
+        self.late_letters: list[tuple[dict[str, object], tuple[int, str], Points]] = []
+        """Games that were sent without their letters: the whole log, round and first player, and the points."""
         self.kinds: set[str] = set()
         """Kinds of entries after which the hall was restarted."""
 
@@ -94,18 +94,15 @@ class Evening:
             self.receive("log", {**game, "events": events[:count]})
             self.restart("game")
         if late_for:
-            missing: list[object] = [{**one, "number": n} for n, one in enumerate(events[whole:], whole)]
-            self.late_letters.append((game, missing, late_for, points))
+            self.late_letters.append(({**game, "events": events}, late_for, points))
 
     def receive(self, kind: str, message: dict[str, object]) -> None:
         self.hall.receive(f"tilekeeper/v2/{message['table']}/{kind}", json.dumps(message).encode(), False)
 
     def enter_late_letters(self) -> None:
         """Let players enter letters after the next game has begun; a result that was typed before still counts."""
-        for game, missing, key, points in self.late_letters:
-            for event in missing:
-                assert isinstance(event, dict)
-                self.receive("events", {**game, **event})
+        for log, key, points in self.late_letters:
+            self.receive("log", log)
             self.restart("letters")
             self.points.setdefault(key, points)
         self.late_letters = []

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import pytest
 from msgspec.structs import replace
 
-from device.hall.messages import make_log_message
+from device.hall.messages import make_table_log
 from device.hall.receiving.event import Result
 from device.hall.receiving.hall_recovery import open_received_games
 from device.hall.receiving.received_games import HALL_SCHEMA, ReceivedGames
@@ -39,7 +39,7 @@ def path(tmp_path: Path) -> Path:
     assert not problem
     with closing(games):
         for number in (1, 2):
-            games.add_events("A", "store", number, [StoredEvent(0, 1e9 + number, STARTED), EVENTS[1]])
+            games.add_log("A", "store", number, [StoredEvent(0, 1e9 + number, STARTED), EVENTS[1]])
         for number in (1, 2):
             games.save_result(number, replace(RESULT, game=number))
         games.save_note("delay", "60.0")
@@ -71,7 +71,7 @@ def test_damaged_row_is_left_out_and_all_others_are_copied(
     with closing(games):
         assert key_of(problem) == "hall-rescued" and "hall.db.damaged-" in problem
         assert [game.number for game in games.list_games()] == games_left
-        (new,) = [games.add_events("B", "other", 1, [StoredEvent(0, 5.0, STARTED)])]
+        (new,) = [games.add_log("B", "other", 1, [StoredEvent(0, 5.0, STARTED)])]
         assert new is not None and new.id == 3, "no id of a lost game is used again"
         assert len(games.list_results()) == results_left
         assert games.read_note("delay") in ("60.0", None)
@@ -95,14 +95,14 @@ def test_file_that_is_no_file_of_a_hall_is_reported_and_a_new_one_begun(path: Pa
     games, problem = open_received_games(path)
     with closing(games):
         assert key_of(problem) == "hall-rescued"
-        assert games.add_events("A", "store", 1, EVENTS)
+        assert games.add_log("A", "store", 1, EVENTS)
 
 
 def test_result_of_a_damaged_game_counts_once_after_the_table_sent_it_again(path: Path) -> None:
     game = build_game(parse_gcg(GCG_FILES[0].read_bytes()))
-    log = make_log_message(
+    log = make_table_log(
         "B", "store", 1, [StoredEvent(n, 1e9 + n, body) for n, body in enumerate(write_ledger(make_ledger(game)))]
-    )
+    ).publication
     with HallReceiver(path, HallSettings("127.0.0.1", 1), report=lambda _: None) as hall:
         hall.receive(log.topic, log.payload, True)
         assert [result.table for result in hall.state.results].count("B") == 1

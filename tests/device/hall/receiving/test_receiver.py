@@ -15,7 +15,7 @@ import pytest
 from paho.mqtt.publish import single
 
 from device.hall.connection import BrokerConnection, BrokerRefusedError
-from device.hall.messages import make_status_message
+from device.hall.messages import TableStatus
 from device.hall.publishing.directed_table import DirectedTable
 from device.hall.publishing.publisher import HallPublisher
 from device.hall.receiving.hall_state import HallTable
@@ -69,10 +69,10 @@ def test_hall_has_the_game_of_a_table(session: TableSession, table: TextTable, b
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # paho leaves the socket to Python
 def test_table_whose_power_fails_is_shown_as_away(broker: Broker) -> None:
-    will = make_status_message("8", online=False)
+    will = TableStatus(table="8", online=False).publication
     with HallReceiver(":memory:", broker.settings()) as hall:
         table = BrokerConnection(broker.settings(), "8", will=will)
-        table.publish([make_status_message("8", online=True)])
+        table.publish([TableStatus(table="8", online=True).publication])
         while not table.is_acknowledged:
             table.wait(1.0)
         until(lambda: "8" in hall.state.tables and hall.state.tables["8"].is_online is True)
@@ -185,7 +185,7 @@ def test_user_of_a_table_cannot_publish_for_another_table(make_broker: MakeBroke
         until(lambda: hall.state.is_connected)
         for name in ("7", "table"):
             connection = BrokerConnection(broker.settings(), f"user-{name}")
-            connection.publish([make_status_message(name, online=True)])
+            connection.publish([TableStatus(table=name, online=True).publication])
             with suppress(BrokerRefusedError):
                 while not connection.is_acknowledged:
                     connection.wait(1.0)
@@ -225,9 +225,9 @@ def test_malformed_payload_is_reported_and_harmless(
     auth = {"username": USER, "password": PASSWORD}
     with HallReceiver(":memory:", broker.settings()) as hall:
         until(lambda: hall.state.is_connected)
-        for kind in ("status", "state", "events", "log", "answer"):
+        for kind in ("status", "state", "log", "answer"):
             single(f"tilekeeper/v2/8/{kind}", payload, 1, port=broker.port, auth=auth)  # type: ignore[arg-type]
-        until(lambda: len(hall.state.problems) == 5)
+        until(lambda: len(hall.state.problems) == 4)
         with GameStore(path, is_owner=False) as store, HallPublisher(playing, store, broker.settings(), print):
             until(lambda: agrees(hall, playing))
         assert list(hall.state.tables) == ["7"]
