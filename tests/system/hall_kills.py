@@ -211,7 +211,9 @@ class KilledHall:
                 faults.append(f"{name}: game {game.number} has {len(games.get(game.number, ()))} events, {len(events)}")
         newest = max(games, default=0)
         if newest and not faults:
-            faults += self._compare_page(name, replay_game(ReceivedGame(1, name, newest, 0.0), games[newest]).snapshot)
+            faults += self._compare_page(
+                name, replay_game(ReceivedGame(1, name, newest, 0.0, ""), games[newest]).snapshot
+            )
         return faults
 
     def _compare_page(self, name: str, expected: TableSnapshot) -> list[str]:

@@ -9,6 +9,7 @@ from flask import Blueprint, Flask, Response, abort
 from flask.typing import ResponseReturnValue
 
 from device.hall.receiving.hall_state import HallTable
+from device.hall.receiving.receiver import HallReceiver
 from device.session.clock import format_clock
 from device.session.snapshot import TableSnapshot
 from engine.cgp import format_cgp
@@ -19,12 +20,12 @@ from web.api.schemas import State
 from web.app import make_app
 from web.filters import build_editions_css
 from web.hall import event
-from web.hall.event import Hall, export_game
+from web.hall.event import export_game
 from web.hall.feed import HallFeed
-from web.hall.view import COLOURS_PATH, HallView, TableFeed, make_line_id
+from web.hall.view import COLOURS_PATH, HallPage, HallView, TableFeed, make_line_id
 from web.host_info import HostInfo
 from web.i18n import languages, texts
-from web.live import LiveUpdates, send_message, send_newest_state, send_stream
+from web.live import LiveUpdates, send_newest_state, send_stream
 from web.pages import pairing as pairing_page
 from web.responses import render_page
 from web.security.pairing import Pairing, find_current_client
@@ -44,7 +45,7 @@ class HallLive:
         self.streams.close()
 
 
-def create_hall_app(hall: Hall, pairing: Pairing, *, names: tuple[str, ...] = ()) -> Flask:
+def create_hall_app(hall: HallReceiver, pairing: Pairing, *, names: tuple[str, ...] = ()) -> Flask:
     """Create the Flask application of a hall. `names` are additional host names of the page.
 
     Paired devices see the pages without delay, all others with a delay of `hall.delay_s` seconds. Call
@@ -56,7 +57,7 @@ def create_hall_app(hall: Hall, pairing: Pairing, *, names: tuple[str, ...] = ()
     streams = EventStreams(MAX_STREAMS)
     live = HallView(app.jinja_env, streams, "live", is_director=True)
     delayed = HallView(app.jinja_env, streams, "delayed", is_director=False)
-    feed = HallFeed(lambda: hall.state, lambda: hall.delay_s, live.show, delayed.show)
+    feed = HallFeed(hall, live, delayed)
     app.extensions["live"] = HallLive(streams, feed)
     app.register_blueprint(create_blueprint(live, delayed, pairing))
     app.register_blueprint(event.create_blueprint(live, delayed, hall, pairing, feed.show_newest))
@@ -130,12 +131,11 @@ class HallPages:
 
     def stream(self) -> ResponseReturnValue:
         """Return the response with a stream of the changes of the hall."""
-        return send_stream(self._choose_view().open_stream)
+        return self._make_page().send_stream()
 
     def newest(self) -> ResponseReturnValue:
         """Return the changes of the hall since the state that the client shows."""
-        view = self._choose_view()
-        return send_message(view.newest_id, lambda since: view.build_message(texts(), since))
+        return self._make_page().send_newest()
 
     def table(self, name: str) -> Response:
         """Return the page of one table."""
@@ -184,6 +184,9 @@ class HallPages:
 
     def _choose_view(self) -> HallView:
         return self.live if find_current_client(self.pairing) else self.delayed
+
+    def _make_page(self) -> HallPage:
+        return HallPage("hall", self._choose_view(), HallView.render_parts)
 
     def _find_table(self, name: str) -> HallTable:
         return self.delayed.state.tables.get(name) or abort(404)

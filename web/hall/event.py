@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 from urllib.parse import urlencode
 
 from flask import Blueprint, Response, abort, redirect, request
@@ -17,7 +16,7 @@ from device.hall.director import SetTableName, is_sound_command
 from device.hall.receiving.event import Event, Line, PairingsError, decide, fold_name, make_players_key
 from device.hall.receiving.hall_state import HallState
 from device.hall.receiving.pairings import format_csv, format_pairings, format_tsh, import_pairings
-from device.hall.receiving.received_games import ReceivedGames
+from device.hall.receiving.receiver import HallReceiver
 from device.storage.damage import compute_checksum
 from device.storage.game_file import generate_zip
 from device.storage.game_log import read_ledger
@@ -26,9 +25,8 @@ from engine.game import Game
 from engine.gcg import build_record, format_gcg
 from engine.lexicon import load_shipped_lexicon
 from web.hall.feed import MAX_DELAY_S
-from web.hall.view import EventView, HallView, find_shown_round
+from web.hall.view import HallPage, HallView, find_shown_round, render_event
 from web.i18n import texts
-from web.live import send_message, send_stream
 from web.responses import accept, is_document_request, refuse, render_page, send_file
 from web.security.pairing import Pairing, find_current_client
 
@@ -38,38 +36,8 @@ WOOGLES_ADDRESS = "https://woogles.io/scrabblecam/callback"
 """Page that accepts a GCG in its query (`boardwizard/callback_handler.tsx` in github.com/woogles-io/liwords)."""
 
 
-class Hall(Protocol):
-    """The methods of a hall that its pages use; `device.hall.receiving.receiver.HallReceiver` implements them."""
-
-    state: HallState
-    games: ReceivedGames
-    delay_s: float
-
-    @property
-    def fingerprint(self) -> str:
-        """The fingerprint of the hall's key, for comparison at the tables."""
-
-    def edit_event(self, edit: Callable[[Event], Event]) -> None:
-        """Change the event, so that the change can be undone."""
-
-    def begin_event(self) -> None:
-        """Begin a new event without rounds."""
-
-    def undo_edit(self) -> None:
-        """Undo the director's last change of the event."""
-
-    def forget_table(self, name: str) -> None:
-        """Remove a table that is not online, until it connects again."""
-
-    def set_delay(self, seconds: float) -> None:
-        """Set the delay, in seconds, with which viewers see the hall."""
-
-    def name_table(self, name: str, title: str) -> bool:
-        """Send a name to a table that is online; return False if it is not."""
-
-
 def create_blueprint(
-    live: HallView, delayed: HallView, hall: Hall, pairing: Pairing, show_newest: Callable[[], None]
+    live: HallView, delayed: HallView, hall: HallReceiver, pairing: Pairing, show_newest: Callable[[], None]
 ) -> Blueprint:
     """Return the routes `/event` and below; only paired devices may send forms.
 
@@ -110,7 +78,7 @@ class EventPages:
 
     live: HallView
     delayed: HallView
-    hall: Hall
+    hall: HallReceiver
     pairing: Pairing
 
     @property
@@ -118,17 +86,19 @@ class EventPages:
         """The state of the hall for the client of the request: delayed, unless the client is paired."""
         return self._choose_view().state
 
-    def _choose_view(self) -> EventView:
-        return EventView(self.live if find_current_client(self.pairing) else self.delayed)
+    def _choose_view(self) -> HallView:
+        return self.live if find_current_client(self.pairing) else self.delayed
+
+    def _make_page(self) -> HallPage:
+        return HallPage("event", self._choose_view(), render_event)
 
     def stream(self) -> ResponseReturnValue:
         """Return the response with a stream of the changes of the event."""
-        return send_stream(self._choose_view().open_stream)
+        return self._make_page().send_stream()
 
     def newest(self) -> ResponseReturnValue:
         """Return the changes of the event since the state that the client shows."""
-        event = self._choose_view()
-        return send_message(event.view.newest_id, lambda since: event.build_message(texts(), since))
+        return self._make_page().send_newest()
 
     def event(self) -> Response:
         """Return the page with standings and rounds. The director's page also has the forms."""
@@ -146,8 +116,8 @@ class EventPages:
         return page
 
     def _render(self, problem: str = "", number: int = 0) -> Response:
-        event = self._choose_view()
-        live_id, state = event.view.newest_id, event.state
+        view = self._choose_view()
+        live_id, state = view.newest_id, view.state
         rounds = state.rounds
         current = find_shown_round(state)
         shown = number or request.args.get("round", current or 1, type=int)
@@ -156,7 +126,7 @@ class EventPages:
         return render_page(
             "hall/event.html",
             live_id=live_id,
-            parts=event.render_parts(texts()),
+            parts=render_event(view, texts()),
             rounds=rounds,
             current=current,
             shown=shown,

@@ -1,7 +1,6 @@
 """One view of the hall: cards of all tables, rendered once for each change, and live updates for pages of one table.
 
-A card that changes is sent to all clients. When there is a new table, all cards are sent. `EventView` renders
-the changing parts of the page of an event: standings, the games of each round, and the director's orders.
+A card that changes is sent to all clients. When there is a new table, all cards are sent.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from flask import Response
+from flask.typing import ResponseReturnValue
 from jinja2 import Environment
 
 from device.catalogue import get_text
@@ -30,8 +30,8 @@ from device.session.messages import Notice
 from device.session.snapshot import Listener, TableSnapshot
 from device.session.threads import Listeners
 from device.storage.damage import compute_checksum
-from web.i18n import Texts
-from web.live import LiveUpdates, add_server_time
+from web.i18n import Texts, texts
+from web.live import LiveUpdates, add_server_time, send_message, send_stream
 from web.streams import EventStreams, open_stream
 
 COLOURS_PATH = "/editions.css"
@@ -41,16 +41,8 @@ MAX_REVISION_DIGITS = 18
 
 A longer number counts as unknown, because Python refuses to convert very long numbers.
 """
-_NOTICE_KEYS = ("", "hall-away", "hall-no-broker")
-"""Keys of the notices that the page of a table may show; empty for a page without a notice."""
 MAX_RESULTS = 12
 """Largest number of results that the page of the hall lists; older results are not shown."""
-RenderParts = Callable[[Texts, str], dict[str, str]]
-"""A function that returns the changed parts of a page as HTML; the keys are the ids of the HTML elements.
-
-Its arguments are the texts of a language and the id of an earlier state. The function returns the parts that changed
-after this state.
-"""
 
 
 class TableFeed:
@@ -84,8 +76,8 @@ class HallView:
         self.state = HallState()
         self.delay_s = 0.0
         self._templates = templates
-        self._streams = streams
-        self._name = name
+        self.streams = streams
+        self.name = name
         self.is_director = is_director
         self._run_id = secrets.token_hex(4)
         self._lock = threading.Lock()
@@ -107,7 +99,7 @@ class HallView:
             is_same = table is before.tables.get(name) and state.is_connected == before.is_connected
             if table and not is_same:
                 feed.show(self._make_snapshot(table))
-        self._streams.notify()
+        self.streams.notify()
 
     def find_updates(self, name: str) -> LiveUpdates | None:
         """Return the live updates of the table with this name, or None if there is no such table."""
@@ -117,21 +109,16 @@ class HallView:
                 return None
             if name not in self._feeds:
                 feed = TableFeed(self._make_snapshot(table))
-                self._feeds[name] = feed, LiveUpdates(self._templates, feed, self._streams, f"{self._name} {name}")
+                self._feeds[name] = feed, LiveUpdates(self._templates, feed, self.streams, f"{self.name} {name}")
             return self._feeds[name][1]
 
     def _make_snapshot(self, table: HallTable) -> TableSnapshot:
         """Return the snapshot for the page of a table, with a notice if the table cannot send anything new."""
-        key = ""
-        if not self.state.is_connected:
-            key = "hall-no-broker"
-        elif table.is_online is False:
-            key = "hall-away"
-        # A page is updated only if the revision changes. A lost connection changes the notice but not the table, so
-        # each revision of the table is followed by one for each notice.
-        revision = len(_NOTICE_KEYS) * table.revision + _NOTICE_KEYS.index(key)
+        key = "hall-away" if table.is_online is False else ""
+        key = key if self.state.is_connected else "hall-no-broker"
         notices = (Notice(get_text(key)),) if key else ()
-        return replace(table.make_snapshot(self.delay_s), revision=revision, notices=notices)
+        # A page is updated only if the revision changes; that of the table stays when the broker is lost.
+        return replace(table.make_snapshot(self.delay_s), revision=self.state.revision, notices=notices)
 
     def render_parts(self, t: Texts, since: str = "") -> dict[str, str]:
         """Return the parts of the page, by HTML element id, that changed after the state with the id `since`."""
@@ -151,26 +138,6 @@ class HallView:
         if self.is_director:
             parts["problems"] = self.render("problems", t)
         return parts
-
-    def build_message(self, t: Texts, since: str, render_parts: RenderParts | None = None) -> str:
-        """Return a JSON message for `page.js` with the changed parts of a page, by default the page with all tables."""
-        newest = self.newest_id
-        message = {"id": newest, "phase": "hall", "seen": "", "events": 0, "flags": "", "colours": COLOURS_PATH}
-        parts = (render_parts or self.render_parts)(t, since)
-        return json.dumps({**message, "parts": parts}, ensure_ascii=False, separators=(",", ":"))
-
-    def open_stream(
-        self, since: str, t: Texts, page: str = "hall", render_parts: RenderParts | None = None
-    ) -> Response:
-        """Return a response with a stream of updates of the page named `page`. Raises `NoStreamError`."""
-
-        def make_event(known: str) -> tuple[str, str]:
-            newest = self.newest_id
-            return newest, add_server_time(self.build_message(t, known, render_parts))
-
-        return open_stream(
-            self._streams, f"{page} {t.language} {self._name}", since, lambda: self.newest_id, make_event
-        )
 
     @property
     def playing_count(self) -> int:
@@ -241,39 +208,55 @@ def choose_board(state: HallState) -> dict[str, object]:
     }
 
 
+def render_event(view: HallView, t: Texts, _since: str = "") -> dict[str, str]:
+    """Return the parts of the page of a hall's event, by HTML element id. Running games have their current totals."""
+    state, results = view.state, view.state.all_results
+    parts = {"status": view.render("status", t)}
+    parts["standings"] = view.render("standings", t, standings=compute_standings(state.event, results))
+    for number, lines in state.rounds.items():
+        parts[f"round-{number}"] = view.render("round", t, lines=lines)
+        for line in lines if view.is_director else ():
+            parts[make_line_id(line)] = view.render("line", t, line=line)
+    if view.is_director:
+        uncounted = find_uncounted(state.event, results)[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
+        parts["uncounted"] = view.render("uncounted", t, results=uncounted)
+        parts["calls"] = view.render("calls", t)
+    return parts
+
+
 @dataclass(frozen=True)
-class EventView:
-    """Renderer of the changing parts of the page of a hall's event, for one view of the hall (live or delayed)."""
+class HallPage:
+    """A page with changing parts of a view: that with all tables, or that of the event.
 
+    `render` returns the parts that have changed after the state with an id, in the language of the texts.
+    """
+
+    name: str
     view: HallView
-
-    @property
-    def state(self) -> HallState:
-        """The state of the hall in this view."""
-        return self.view.state
-
-    def render_parts(self, t: Texts, _since: str = "") -> dict[str, str]:
-        """Return the HTML of each part of the page, by element id. Running games have their current totals."""
-        state, results = self.state, self.state.all_results
-        parts = {"status": self.view.render("status", t)}
-        parts["standings"] = self.view.render("standings", t, standings=compute_standings(state.event, results))
-        for number, lines in state.rounds.items():
-            parts[f"round-{number}"] = self.view.render("round", t, lines=lines)
-            for line in lines if self.view.is_director else ():
-                parts[make_line_id(line)] = self.view.render("line", t, line=line)
-        if self.view.is_director:
-            uncounted = find_uncounted(state.event, results)[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
-            parts["uncounted"] = self.view.render("uncounted", t, results=uncounted)
-            parts["calls"] = self.view.render("calls", t)
-        return parts
+    render: Callable[[HallView, Texts, str], dict[str, str]]
 
     def build_message(self, t: Texts, since: str) -> str:
-        """Return a JSON message for `page.js` with all parts of the page."""
-        return self.view.build_message(t, since, self.render_parts)
+        """Return a JSON message for `page.js` with the changed parts."""
+        message = {"id": self.view.newest_id, "phase": "hall", "seen": "", "events": 0, "flags": ""}
+        message |= {"colours": COLOURS_PATH, "parts": self.render(self.view, t, since)}
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
 
-    def open_stream(self, since: str, t: Texts) -> Response:
-        """Return a response with a stream of updates. Raises `NoStreamError`."""
-        return self.view.open_stream(since, t, "event", self.render_parts)
+    def send_stream(self) -> ResponseReturnValue:
+        """Return the response with a stream of the changes."""
+        return send_stream(self._open_stream)
+
+    def send_newest(self) -> ResponseReturnValue:
+        """Return the changes since the state that the client shows."""
+        t = texts()
+        return send_message(self.view.newest_id, lambda since: self.build_message(t, since))
+
+    def _open_stream(self, since: str, t: Texts) -> Response:
+        def make_event(known: str) -> tuple[str, str]:
+            newest = self.view.newest_id
+            return newest, add_server_time(self.build_message(t, known))
+
+        key = f"{self.name} {t.language} {self.view.name}"
+        return open_stream(self.view.streams, key, since, lambda: self.view.newest_id, make_event)
 
 
 def make_line_id(line: Line) -> str:

@@ -30,14 +30,14 @@ PAGES = ("/", "/foyer", "/event", "/tables/Table%202", "/tables/Table%202/overla
 
 
 @pytest.fixture
-def hall() -> ShownHall:
-    hall = ShownHall()
-    hall.set_pairings("1,Table 2,Anna,Ben\n1,Table 3,Eleonora-Wilhelmina,Hieronymus Maximilian")
-    for number in range(1, 21):
-        hall.state = apply_status(hall.state, f"Table {number}", is_online=True)
-        hall.state = apply_game(hall.state, *received(f"Table {number}", [STARTED, HORN]))
-    hall.look()
-    return hall
+def hall() -> Iterator[ShownHall]:
+    with ShownHall() as hall:
+        hall.set_pairings("1,Table 2,Anna,Ben\n1,Table 3,Eleonora-Wilhelmina,Hieronymus Maximilian")
+        for number in range(1, 21):
+            hall.state = apply_status(hall.state, f"Table {number}", is_online=True)
+            hall.state = apply_game(hall.state, *received(f"Table {number}", [STARTED, HORN]))
+        hall.look()
+        yield hall
 
 
 @pytest.fixture

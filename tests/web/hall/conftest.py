@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,19 +11,17 @@ from flask.testing import FlaskClient
 
 from device.hall.messages import PlayerTotal, TableClock, TableState
 from device.hall.receiving.event import Event as HallEvent
-from device.hall.receiving.hall_state import HallState
 from device.hall.receiving.hall_updates import (
     apply_assignment,
     apply_connection,
-    apply_event,
-    apply_forgotten_table,
     apply_game,
     apply_status,
     apply_table_state,
-    apply_undo,
 )
 from device.hall.receiving.pairings import import_pairings
-from device.hall.receiving.received_games import ReceivedGame, ReceivedGames
+from device.hall.receiving.received_games import ReceivedGame
+from device.hall.receiving.receiver import HallReceiver
+from device.settings import HallSettings
 from device.storage.stored_game import StoredEvent
 from engine.events import Event, GameStarted, PlayMade
 from engine.rules import rules_preset
@@ -59,15 +57,13 @@ def state_of(table: str, events: int, phase: str = "turn") -> TableState:
     )  # fmt: skip
 
 
-class ShownHall:
-    """The hall behind the pages: a test changes `state`, and `look` passes it on at a time."""
+class ShownHall(HallReceiver):
+    """A hall without a broker: a test changes `state`, and `look` passes it on to the pages at a time."""
 
     def __init__(self) -> None:
-        self.games = ReceivedGames(":memory:")
-        self.delay_s = 0.0
-        self.fingerprint = "1a2b 3c4d"
+        super().__init__(":memory:", HallSettings("127.0.0.1", 1))
         self.names: list[tuple[str, str]] = []
-        self.state = apply_connection(HallState(), is_connected=True)
+        self.state = apply_connection(self.state, is_connected=True)
         for name in ("Table 2", "Table 10"):
             self.state = apply_status(self.state, name, is_online=True)
         self.state = apply_game(self.state, *received("Table 2", [STARTED, HORN]))
@@ -91,20 +87,8 @@ class ShownHall:
     def set_pairings(self, text: str) -> None:
         self.edit_event(lambda event: import_pairings(event, text))
 
-    def edit_event(self, edit: Callable[[HallEvent], HallEvent]) -> None:
-        self.state = apply_event(self.state, edit(self.state.event))
-
     def begin_event(self) -> None:
         self.edit_event(lambda _: HallEvent(begun=150.0, last_game=500))
-
-    def undo_edit(self) -> None:
-        self.state = apply_undo(self.state)
-
-    def set_delay(self, seconds: float) -> None:
-        self.delay_s = seconds
-
-    def forget_table(self, name: str) -> None:
-        self.state = apply_forgotten_table(self.state, name)
 
     def name_table(self, name: str, title: str) -> bool:
         is_known = name in self.state.tables
@@ -126,9 +110,8 @@ def replace_state(state: TableState, trouble: tuple[str, ...]) -> TableState:
 
 @pytest.fixture
 def hall() -> Iterator[ShownHall]:
-    hall = ShownHall()
-    yield hall
-    hall.games.close()
+    with ShownHall() as hall:
+        yield hall
 
 
 @pytest.fixture

@@ -84,21 +84,6 @@ def test_new_table_and_result_are_sent(hall: ShownHall, client: FlaskClient) -> 
     assert "Table 1<" in parts["tables"] and "Anna <strong>13" in parts["results"]
 
 
-def test_lists_of_new_tables_are_sent_once_a_second(hall: ShownHall, client: FlaskClient) -> None:
-    def find_parts(seconds: float, *names: str) -> set[str]:
-        first = client.get("/live/state").json["id"]
-        for name in names:
-            hall.state = apply_status(hall.state, name, is_online=True)
-        hall.look(seconds)
-        newest = client.get(f"/live/state?since={first}")
-        return set(newest.json["parts"]) if newest.status_code == 200 else set()
-
-    assert "tables" in find_parts(0.1, "Table 20")
-    assert find_parts(0.1, "Table 21", "Table 22") == set()
-    assert "tables" in find_parts(1.0)
-    assert set(hall.state.tables) == {"Table 2", "Table 10", "Table 20", "Table 21", "Table 22"}
-
-
 def test_table_that_reports_a_fault_needs_help(hall: ShownHall, director: FlaskClient, client: FlaskClient) -> None:
     hall.trouble("Table 2", "camera")
     hall.look()
