@@ -1,25 +1,36 @@
-"""The state of the hall as an immutable value; `hall_updates` applies messages to it."""
+"""The state of the hall as an immutable value, and how messages and the director change it.
+
+Nothing here depends on the network or on a file. The engine replays the events of games, so totals are computed as at
+the table. No word list is used, so the hall cannot reveal whether a word is valid.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import MappingProxyType
 
+import msgspec
+
 from device.catalogue import get_text
-from device.hall.messages import OfferPairing, TableState
+from device.hall.director import ORDER_REASONS
+from device.hall.messages import MAX_REASON_CHARS, OfferPairing, OrderAnswer, TableState
 from device.hall.receiving.event import (
+    MAX_UNDO,
     NO_EVENT,
     Event,
     Line,
     PairingState,
     Result,
     Rounds,
+    assign_games,
     make_players_key,
+    make_result,
     make_rounds,
+    undo_change,
 )
 from device.hall.receiving.received_games import ReceivedGame
 from device.session.clock import ClockView
@@ -31,6 +42,7 @@ from device.storage.game_log import UNREADABLE_GAME_ERRORS
 from device.storage.stored_game import StoredEvent
 from engine.errors import RulesError
 from engine.game import Game
+from engine.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +67,8 @@ def replay_game(received: ReceivedGame, events: Sequence[StoredEvent]) -> Played
     return PlayedGame(received, len(events), game, snapshot)
 
 
+MAX_PROBLEMS = 50
+"""Largest number of refused messages that are kept for the pages."""
 MAX_TABLES = 2000
 """Largest number of tables in a hall, so that a client that sends many names cannot fill the memory."""
 _PHASES = {str(phase): phase for phase in Phase}
@@ -171,6 +185,20 @@ class HallTable:
             return state
         is_current = (state.game, state.events) == (played.received.number, played.event_count)
         return state if is_current else None
+
+    def is_newest(self, game: ReceivedGame) -> bool:
+        """Return True if no other game of the table is newer.
+
+        The game is compared with the newest one so far. If the table's state names one of the two, the named game is
+        newer; otherwise the start times decide. Start times can be wrong: after the clock of a table was set back, a
+        new game seems to start before earlier games.
+        """
+        shown = self.played.received if self.played else None
+        if shown is None:
+            return True
+        if self.state and any(is_state_of(self.state, one) for one in (shown, game)):
+            return is_state_of(self.state, game)
+        return shown.started <= game.started
 
     def _make_short_snapshot(self, delay_s: float) -> TableSnapshot:
         if self.state is None:
@@ -315,6 +343,111 @@ class HallState:
         if name not in self.tables and len(self.tables) >= MAX_TABLES:
             raise TooManyTablesError(get_text("hall-too-many-tables", MAX_TABLES))
         return self.tables.get(name) or HallTable(name)
+
+    def apply_status(self, name: str, *, is_online: bool) -> HallState:
+        """Return the hall after the table `name` has come online or gone offline."""
+        return self._replace_table(replace(self.find_table(name), is_online=is_online))
+
+    def apply_table_state(self, state: TableState, arrived: float) -> HallState:
+        """Return the hall after a state was received from a table at the time `arrived` (`time.monotonic()`)."""
+        return self._replace_table(replace(self.find_table(state.table), state=state, arrived=arrived))
+
+    def apply_forgotten_table(self, name: str) -> HallState:
+        """Return the hall without a table until it connects again; its results stay.
+
+        A table that cannot be forgotten is kept (`HallTable.can_be_forgotten`).
+        """
+        table = self.tables.get(name)
+        if table is None or not table.can_be_forgotten:
+            return self
+        tables = MappingProxyType({key: one for key, one in self.tables.items() if key != name})
+        return self._advance("names", tables=tables, forgotten=self.forgotten | {name})
+
+    def apply_connection(self, *, is_connected: bool) -> HallState:
+        """Return the hall after the connection to the broker was made or lost."""
+        return self._advance(is_connected=is_connected)
+
+    def apply_problem(self, text: str) -> HallState:
+        """Return the hall with one more text about a refused message."""
+        return self._advance(problems=(*self.problems[1 - MAX_PROBLEMS :], text))
+
+    def apply_answer(self, answer: OrderAnswer) -> HallState:
+        """Return the hall after a table has answered the last order to it."""
+        text = answer.reason[:MAX_REASON_CHARS]
+        reason = Message(text, answer.key, text) if answer.key in ORDER_REASONS else text
+        others = {name: one for name, one in self.refusals.items() if name != answer.table}
+        refusals = MappingProxyType(others if answer.accepted else {**others, answer.table: reason})
+        return self if refusals == self.refusals else self._advance("results", refusals=refusals)
+
+    def apply_results(self, results: Iterable[Result]) -> HallState:
+        """Return the hall with `results` as its results, sorted by time."""
+        return self._advance("results", results=tuple(sorted(results, key=lambda result: result.ended)))
+
+    def apply_event(self, event: Event) -> HallState:
+        """Return the hall after a change of its event by the director, which can be undone."""
+        is_content = (event.rounds, event.begun) != (self.event.rounds, self.event.begun)
+        undo = (*self.undo, self.event)[-MAX_UNDO:] if is_content else self.undo
+        return self._advance("results", event=event, undo=undo).apply_assignment()
+
+    def apply_undo(self) -> HallState:
+        """Return the hall before the director's last change, with the games that have come since."""
+        if not self.undo:
+            return self
+        *undo, before = self.undo
+        return replace(self.apply_event(undo_change(self.event, before)), undo=tuple(undo))
+
+    def apply_assignment(self) -> HallState:
+        """Return the hall after each of its games that has no round got one, if the event has rounds."""
+        if not self.event.rounds:
+            return self
+        event = assign_games(self.event, self.all_results, self.find_name)
+        return self if event == self.event else self._advance("results", event=event)
+
+    def apply_game(self, received: ReceivedGame, events: Sequence[StoredEvent]) -> HallState:
+        """Return the hall after events of a game were received; `events` are all events of the game.
+
+        If the table has a newer game, only the result of the received game is updated. A result keeps the name that the
+        table had when the game ended.
+        """
+        hall = self._remove_from_earlier_name(received)
+        table, played = hall.find_table(received.table), replay_game(received, events)
+        result = make_result(received.table, received.id, played.game, events[-1].time) if played.game else None
+        before = hall.find_game_result(received.id)
+        if result and before:
+            result = msgspec.structs.replace(result, table=before.table)
+        elif result and any(_is_same_game(result, one) for one in hall.results):
+            result = None  # the events of the game were lost by damage of the file, and the table has sent them again
+        if result != before:
+            others = [one for one in hall.results if one.game != received.id]
+            hall = hall.apply_results([*others, result] if result else others)
+        return hall._replace_table(replace(table, played=played)) if table.is_newest(received) else hall
+
+    def _remove_from_earlier_name(self, received: ReceivedGame) -> HallState:
+        """Return the hall without the game `received` at a table with another name, which is no longer updated."""
+        hall = self
+        for table in self.tables.values():
+            is_there = table.played is not None and table.played.received.id == received.id
+            if is_there and table.name != received.table:
+                hall = hall._replace_table(replace(table, played=None))
+        return hall
+
+    def _replace_table(self, table: HallTable) -> HallState:
+        tables = {**self.tables, table.name: replace(table, revision=self.revision + 1)}
+        if table.name in self.tables:
+            return self._advance(tables=MappingProxyType(tables))
+        tables = dict(sorted(tables.items(), key=lambda item: sort_key(item[0])))
+        return self._advance("names", tables=MappingProxyType(tables))
+
+    def _advance(self, part: str = "", **changes: object) -> HallState:
+        """Return the hall with changed fields and the next revision, also that of its `names` or `results`."""
+        revision = self.revision + 1
+        changes |= {f"{part}_revision": revision} if part else {}
+        return replace(self, revision=revision, **changes)  # type: ignore[arg-type]
+
+
+def _is_same_game(result: Result, other: Result) -> bool:
+    """Return True if two results are those of one game: the time of its end is equal, too."""
+    return (result.players, result.totals, result.ended) == (other.players, other.totals, other.ended)
 
 
 @lru_cache(maxsize=2 * MAX_TABLES)

@@ -39,21 +39,7 @@ from device.hall.messages import (
 )
 from device.hall.receiving.event import NO_EVENT, Event
 from device.hall.receiving.hall_recovery import open_received_games
-from device.hall.receiving.hall_state import HallState, TooManyTablesError, is_state_of
-from device.hall.receiving.hall_updates import (
-    MAX_PROBLEMS,
-    apply_answer,
-    apply_assignment,
-    apply_connection,
-    apply_event,
-    apply_forgotten_table,
-    apply_game,
-    apply_problem,
-    apply_results,
-    apply_status,
-    apply_table_state,
-    apply_undo,
-)
+from device.hall.receiving.hall_state import MAX_PROBLEMS, HallState, TooManyTablesError, is_state_of
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, TOPICS, BadMessageError, decode_message, is_deletion
 from device.hall.receiving.received_games import (
     OtherTableError,
@@ -78,10 +64,10 @@ def load_state(games: ReceivedGames) -> HallState:
     undo = msgspec.json.decode(games.read_note(_UNDO_NOTE) or "[]", type=tuple[Event, ...])
     text = games.read_note(_EVENT_NOTE)  # if damage of the file has lost it, take that before the last change
     event = msgspec.json.decode(text, type=Event) if text else undo[-1] if undo else NO_EVENT
-    state = apply_results(HallState(event=event, undo=undo, forgotten=forgotten), games.list_results())
+    state = HallState(event=event, undo=undo, forgotten=forgotten).apply_results(games.list_results())
     for name, game in {game.table: game for game in games.list_games()}.items():
         if name not in forgotten:
-            state = apply_game(state, game, games.read_events(game.id))
+            state = state.apply_game(game, games.read_events(game.id))
     return state
 
 
@@ -146,7 +132,7 @@ class HallReceiver(BrokerTask):
         if games_since:
             self._save_event(replace(self.state, event=Event(begun=games_since)))
         if problem:
-            self.state = apply_problem(self.state, problem)
+            self.state = self.state.apply_problem(problem)
             report(problem)
         self.delay_s = float(self.games.read_note(_DELAY_NOTE) or 0.0)
         self._client = self.games.read_note(_CLIENT_NOTE) or f"hall-{secrets.token_hex(6)}"
@@ -177,7 +163,7 @@ class HallReceiver(BrokerTask):
     def edit_event(self, edit: Callable[[Event], Event]) -> None:
         """Change the event, so that the change can be undone. Raises `StoreError` and what `edit` raises."""
         with self._lock:
-            self._save_event(apply_event(self.state, edit(self.state.event)))
+            self._save_event(self.state.apply_event(edit(self.state.event)))
         self.offer_pairings()
 
     def begin_event(self) -> None:
@@ -188,7 +174,7 @@ class HallReceiver(BrokerTask):
     def undo_edit(self) -> None:
         """Undo the director's last change of the event. Raises `StoreError`."""
         with self._lock:
-            self._save_event(apply_undo(self.state))
+            self._save_event(self.state.apply_undo())
         self.offer_pairings()
 
     def _save_event(self, state: HallState) -> None:
@@ -203,7 +189,7 @@ class HallReceiver(BrokerTask):
     def forget_table(self, name: str) -> None:
         """Remove a table that is not online from the state, until it connects again. Raises `StoreError`."""
         with self._lock:
-            state = apply_forgotten_table(self.state, name)
+            state = self.state.apply_forgotten_table(name)
             if state is not self.state:
                 save_forgotten(self.games, state.forgotten)
                 self.state = state
@@ -261,24 +247,24 @@ class HallReceiver(BrokerTask):
         match message:
             case TableStatus(table=table, online=online):
                 self._offers.pop(table, None)
-                return apply_status(self.state, table, is_online=online)
+                return self.state.apply_status(table, is_online=online)
             case TableState():
                 age_s = min(max(0.0, time.time() - message.time), MAX_STATE_AGE_S) if is_retained else 0.0
-                return self._follow_game(apply_table_state(self.state, message, time.monotonic() - age_s), message)
+                return self._follow_game(self.state.apply_table_state(message, time.monotonic() - age_s), message)
             case OrderAnswer():
                 if self._sent.get(message.table) != message.number:
                     return self.state
                 del self._sent[message.table]  # a table also answers a copy of the order
                 if not message.accepted:  # it is sent again with the next report of the table
                     self._offers.pop(message.table, None)
-                return apply_answer(self.state, message)
+                return self.state.apply_answer(message)
             case TableLog():
                 return self._add_log(message)
         return self.state
 
     def _follow_table(self, name: str) -> None:
         """Give the game of a table its round, and offer the table its pairing. Raises `StoreError`."""
-        state = apply_assignment(self.state)
+        state = self.state.apply_assignment()
         if state is not self.state:
             self._save_event(state)
         self.offer_pairings([name])
@@ -292,7 +278,7 @@ class HallReceiver(BrokerTask):
         if played is not None and is_state_of(state, played.received):
             return hall
         game = self.games.find_game(state.table, state.game, state.store)
-        return hall if game is None else apply_game(hall, game, self.games.read_events(game.id))
+        return hall if game is None else hall.apply_game(game, self.games.read_events(game.id))
 
     def _add_log(self, log: TableLog) -> HallState:
         self.state.find_table(log.table)  # before anything is written
@@ -301,7 +287,7 @@ class HallReceiver(BrokerTask):
             changed = self.games.add_log(log.table, log.store, log.game, events, self._is_online)
             if changed is None:
                 return self.state
-            state = apply_game(self.state, changed, self.games.read_events(changed.id))
+            state = self.state.apply_game(changed, self.games.read_events(changed.id))
             result = state.find_game_result(changed.id)
             if result != self.state.find_game_result(changed.id):
                 self.games.save_result(changed.id, result)
@@ -320,14 +306,14 @@ class HallReceiver(BrokerTask):
             self._known_problems.add(text)
             _log.warning("%s", text)
             with self._lock:
-                self.state = apply_problem(self.state, text)
+                self.state = self.state.apply_problem(text)
 
     def _note_store_error(self, error: StoreError) -> None:
         self._note_problem(str(error))
 
     def _set_connected(self, is_connected: bool) -> None:
         with self._lock:
-            self.state = apply_connection(self.state, is_connected=is_connected)
+            self.state = self.state.apply_connection(is_connected=is_connected)
 
     def _describe_refusal(self, error: Exception) -> str:
         return get_text("hall-broker-refused", error)

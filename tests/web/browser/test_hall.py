@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from device.hall.receiving.event import save_round
-from device.hall.receiving.hall_updates import apply_game, apply_status
 from engine.events import GameEnded, Passed, RackRevealed
 from engine.rules import STANDARD_RULES
 from tests.support.browsers import MARKS, PHONE, SCREEN, open_tab
@@ -34,8 +33,8 @@ def hall() -> Iterator[ShownHall]:
     with ShownHall() as hall:
         hall.set_pairings("1,Table 2,Anna,Ben\n1,Table 3,Eleonora-Wilhelmina,Hieronymus Maximilian")
         for number in range(1, 21):
-            hall.state = apply_status(hall.state, f"Table {number}", is_online=True)
-            hall.state = apply_game(hall.state, *received(f"Table {number}", [STARTED, HORN]))
+            hall.state = hall.state.apply_status(f"Table {number}", is_online=True)
+            hall.state = hall.state.apply_game(*received(f"Table {number}", [STARTED, HORN]))
         hall.look()
         yield hall
 
@@ -70,7 +69,7 @@ def test_foyer_in_a_paired_browser_follows_the_games_without_reloading(
         pair_director(page, server)
         page.goto(f"http://127.0.0.1:{server.port}/foyer")
         page.evaluate("window.first = true")
-        hall.state = apply_game(hall.state, *received("Table 1", [STARTED, HORN, Passed(1)]))
+        hall.state = hall.state.apply_game(*received("Table 1", [STARTED, HORN, Passed(1)]))
         hall.look()
         page.locator("#table-0").get_by_text("Ben: passed").wait_for()
         assert page.evaluate("window.first")
@@ -99,11 +98,11 @@ def test_row_of_a_pairing_is_replaced_while_the_director_watches(
         row = page.locator(".lines li", has_text="Eleonora").locator(".state")
         assert row.inner_text().startswith("plays another game")
         played = replace(STARTED, players=("Eleonora-Wilhelmina", "Hieronymus Maximilian"))
-        hall.state = apply_game(hall.state, *received("Table 3", [played, HORN], started=200.0))
+        hall.state = hall.state.apply_game(*received("Table 3", [played, HORN], started=200.0))
         hall.look()
         row.get_by_text("14 : 0").wait_for()
         assert row.inner_text() == "14 : 0 playing"
-        hall.state = apply_game(hall.state, *received("Table 3", [played, HORN, GameEnded()], started=200.0))
+        hall.state = hall.state.apply_game(*received("Table 3", [played, HORN, GameEnded()], started=200.0))
         hall.look()
         row.get_by_text("Let it count").wait_for()
         assert row.inner_text().startswith("14 : 0 unplayed letters missing")
@@ -124,7 +123,7 @@ def test_long_names_fit_the_screen(
 ) -> None:
     started = replace(STARTED, players=(LONG_NAME, "Ben"), rules=STANDARD_RULES)
     ended = [started, HORN, GameEnded(), RackRevealed(0, ("Q",)), RackRevealed(1, ())]
-    hall.state = apply_game(hall.state, *received("Table 4", ended))
+    hall.state = hall.state.apply_game(*received("Table 4", ended))
     hall.set_pairings(f"1,Table 4,{LONG_NAME},Ben\n2,Table 4,{LONG_NAME},Anna")
     hall.look()
     with open_tab(browser, size) as page:
@@ -138,7 +137,7 @@ def test_turn_is_shown_without_reloading(browser: Browser, server: PageServer, h
     with open_tab(browser, SCREEN) as page:
         page.goto(f"http://127.0.0.1:{server.port}/")
         page.evaluate("window.first = true")
-        hall.state = apply_game(hall.state, *received("Table 7", [STARTED, HORN, Passed(1)]))
+        hall.state = hall.state.apply_game(*received("Table 7", [STARTED, HORN, Passed(1)]))
         hall.look()
         page.get_by_text("Ben: passed").wait_for()
         assert page.evaluate("window.first")

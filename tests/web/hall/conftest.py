@@ -11,13 +11,6 @@ from flask.testing import FlaskClient
 
 from device.hall.messages import PlayerTotal, TableClock, TableState
 from device.hall.receiving.event import Event as HallEvent
-from device.hall.receiving.hall_updates import (
-    apply_assignment,
-    apply_connection,
-    apply_game,
-    apply_status,
-    apply_table_state,
-)
 from device.hall.receiving.pairings import import_pairings
 from device.hall.receiving.received_games import ReceivedGame
 from device.hall.receiving.receiver import HallReceiver
@@ -63,11 +56,11 @@ class ShownHall(HallReceiver):
     def __init__(self) -> None:
         super().__init__(":memory:", HallSettings("127.0.0.1", 1))
         self.names: list[tuple[str, str]] = []
-        self.state = apply_connection(self.state, is_connected=True)
+        self.state = self.state.apply_connection(is_connected=True)
         for name in ("Table 2", "Table 10"):
-            self.state = apply_status(self.state, name, is_online=True)
-        self.state = apply_game(self.state, *received("Table 2", [STARTED, HORN]))
-        self.state = apply_table_state(self.state, state_of("Table 2", 2), 0.0)
+            self.state = self.state.apply_status(name, is_online=True)
+        self.state = self.state.apply_game(*received("Table 2", [STARTED, HORN]))
+        self.state = self.state.apply_table_state(state_of("Table 2", 2), 0.0)
         self.app: Flask = create_hall_app(self, Pairing())
         self.now = 0.0
         self.look()
@@ -81,7 +74,7 @@ class ShownHall(HallReceiver):
     def look(self, seconds: float = 0.0) -> None:
         """Let time pass, then pass on what is due."""
         self.now += seconds
-        self.state = apply_assignment(self.state)
+        self.state = self.state.apply_assignment()
         self.feed.tick(self.now)
 
     def set_pairings(self, text: str) -> None:
@@ -98,7 +91,7 @@ class ShownHall(HallReceiver):
     def trouble(self, name: str, *subjects: str) -> None:
         """Let a table report faults."""
         state = replace_state(state_of(name, 2), subjects)
-        self.state = apply_table_state(self.state, state, self.now)
+        self.state = self.state.apply_table_state(state, self.now)
 
 
 def replace_state(state: TableState, trouble: tuple[str, ...]) -> TableState:

@@ -14,7 +14,6 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace as replace_struct
 
 from device.hall.messages import OfferPairing, OrderAnswer
-from device.hall.receiving.hall_updates import apply_answer, apply_game, apply_status, apply_table_state
 from device.hall.receiving.pairings import import_pairings
 from device.hall.receiving.receiver import HallReceiver, load_state
 from device.settings import HallSettings
@@ -40,7 +39,7 @@ def list_names(page: str) -> list[str]:
 def test_director_saves_a_round_and_enters_a_result(hall: ShownHall, director: FlaskClient) -> None:
     assert post(director, "/event/round-1/pairings", pairings="Table 2,Anna,Ben\n5,Cleo,Dan\n,Eve,") == 303
     assert post(director, "/event/round-1/result", player="cleo", points=["300", "410"]) == 303
-    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.state = hall.state.apply_game(*received("Table 2", ENDED))
     hall.look()
     assert list_names(director.get("/event").text) == ["1. Dan", "2. Eve", "3. Anna", "4. Ben", "5. Cleo"]
     answer = director.get("/event/round-1.csv")
@@ -79,7 +78,7 @@ def receive_ended_game(hall: ShownHall, ended: Sequence[Event] = ENDED) -> None:
     _, events = received("Table 2", ended)
     game = hall.games.add_log("Table 2", "a", 1, events)
     assert game is not None
-    hall.state = apply_game(hall.state, game, events)
+    hall.state = hall.state.apply_game(game, events)
     hall.look()
 
 
@@ -151,7 +150,7 @@ def test_result_by_hand_is_removed_with_empty_points(hall: ShownHall, director: 
 def test_correction_after_the_end_changes_the_standings(hall: ShownHall, client: FlaskClient) -> None:
     hall.set_pairings("1,Table 2,Anna,Ben")
     for events, spread in ((ENDED, "+13"), ([*ENDED, ScoreCorrected(Ref(1, 0), 50)], "+49")):
-        hall.state = apply_game(hall.state, *received("Table 2", events))
+        hall.state = hall.state.apply_game(*received("Table 2", events))
         hall.look()
         assert spread in client.get("/event/live/state").json["parts"]["standings"]
     assert len(hall.state.results) == 1
@@ -161,7 +160,7 @@ def test_results_that_do_not_count_are_shown_to_the_director_only(
     hall: ShownHall, director: FlaskClient, client: FlaskClient
 ) -> None:
     hall.set_pairings("1,Table 2,Ana,Ben")
-    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.state = hall.state.apply_game(*received("Table 2", ENDED))
     hall.look()
     assert "Results that do not count" in director.get("/event/live/state").json["parts"]["uncounted"]
     assert "uncounted" not in client.get("/event").text
@@ -178,10 +177,10 @@ def test_new_event_counts_games_that_end_later_and_can_be_undone(hall: ShownHall
 
 def test_director_counts_another_game_of_a_pairing(hall: ShownHall, director: FlaskClient) -> None:
     hall.set_pairings("1,Table 2,Anna,Ben")
-    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.state = hall.state.apply_game(*received("Table 2", ENDED))
     hall.look()
     first = hall.state.results[0].game
-    hall.state = apply_game(hall.state, *received("Table 2", [*ENDED, ScoreCorrected(Ref(1, 0), 50)], 300.0))
+    hall.state = hall.state.apply_game(*received("Table 2", [*ENDED, ScoreCorrected(Ref(1, 0), 50)], 300.0))
     hall.look()
     page = director.get("/event").text
     assert "49 : 0</strong> from the table" in page and f'value="1-{first}"' in page
@@ -192,7 +191,7 @@ def test_director_counts_another_game_of_a_pairing(hall: ShownHall, director: Fl
 
 def test_game_without_unplayed_letters_can_be_counted_as_it_is(hall: ShownHall, director: FlaskClient) -> None:
     hall.set_pairings("1,Table 2,Anna,Ben")
-    hall.state = apply_game(hall.state, *received("Table 2", [STARTED, HORN, GameEnded(EndReason.AGREED)]))
+    hall.state = hall.state.apply_game(*received("Table 2", [STARTED, HORN, GameEnded(EndReason.AGREED)]))
     hall.look()
     page = director.get("/event").text
     assert "14 : 0</strong> unplayed letters missing" in page
@@ -230,24 +229,24 @@ def test_row_of_a_pairing_says_what_its_table_does(hall: ShownHall, director: Fl
     hall.set_pairings("1,Table 10,Cleo,Dan")
     assert read_row() == "not begun"
     hall.edit_event(lambda event: replace_struct(event, sent=1))
-    hall.state = apply_table_state(hall.state, replace_struct(state_of("Table 10", 0, "lobby"), game=0), 0.0)
+    hall.state = hall.state.apply_table_state(replace_struct(state_of("Table 10", 0, "lobby"), game=0), 0.0)
     assert read_row() == "does not have the pairing yet"
     answer = OrderAnswer(table="Table 10", number=1, accepted=False, reason="x", key="order-no-hall")
-    hall.state = apply_answer(hall.state, answer)
+    hall.state = hall.state.apply_answer(answer)
     assert read_row().startswith("refused No hall may direct this table")
     state = replace_struct(state_of("Table 10", 0, "lobby"), game=0, offer=offer)
-    hall.state = apply_table_state(hall.state, state, 0.0)
+    hall.state = hall.state.apply_table_state(state, 0.0)
     assert read_row() == "ready"
-    hall.state = apply_table_state(hall.state, replace_struct(state_of("Table 10", 2), offer=offer), 0.0)
+    hall.state = hall.state.apply_table_state(replace_struct(state_of("Table 10", 2), offer=offer), 0.0)
     assert read_row() == "plays another game"
-    hall.state = apply_status(hall.state, "Table 10", is_online=False)
+    hall.state = hall.state.apply_status("Table 10", is_online=False)
     assert read_row() == "No connection"
 
 
 def test_game_that_waits_for_the_start_is_marked(hall: ShownHall, director: FlaskClient) -> None:
     hall.set_pairings("1,Table 2,Anna,Ben")
-    hall.state = apply_game(hall.state, *received("Table 2", [STARTED], 200.0))
-    hall.state = apply_table_state(hall.state, state_of("Table 2", 1, "paused"), 0.0)
+    hall.state = hall.state.apply_game(*received("Table 2", [STARTED], 200.0))
+    hall.state = hall.state.apply_table_state(state_of("Table 2", 1, "paused"), 0.0)
     hall.look()
     assert "waits for the start" in director.get("/event").text
 
@@ -269,7 +268,7 @@ def test_standings_and_running_games_are_live(hall: ShownHall, client: FlaskClie
     assert 'data-stream="/event/live"' in page and "Anna <strong>14</strong>" in page and "playing" in page
     first = client.get("/event/live/state").json
     assert client.get(f"/event/live/state?since={first['id']}").status_code == 204
-    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.state = hall.state.apply_game(*received("Table 2", ENDED))
     hall.look()
     parts = client.get(f"/event/live/state?since={first['id']}").json["parts"]
     assert set(parts) == {"status", "standings", "round-1", "round-2"}
@@ -285,7 +284,7 @@ def test_running_game_is_shown_in_one_round_of_players_who_meet_twice(hall: Show
 
 def test_director_forgets_a_table(hall: ShownHall, director: FlaskClient) -> None:
     assert "Forget this table" not in director.get("/event").text
-    hall.state = apply_status(hall.state, "Table 2", is_online=False)
+    hall.state = hall.state.apply_status("Table 2", is_online=False)
     hall.look()
     assert "Forget this table" in director.get("/event").text
     for name in ("Table 2", "Table 10"):
@@ -297,7 +296,7 @@ def test_director_forgets_a_table(hall: ShownHall, director: FlaskClient) -> Non
 def test_table_with_a_title_or_without_a_known_status_is_not_forgotten(
     hall: ShownHall, director: FlaskClient, title: str, is_online: bool | None
 ) -> None:
-    hall.state = apply_table_state(hall.state, replace_struct(state_of("Table 2", 2), name=title), 0.0)
+    hall.state = hall.state.apply_table_state(replace_struct(state_of("Table 2", 2), name=title), 0.0)
     table = replace(hall.state.tables["Table 2"], is_online=is_online)
     hall.state = replace(hall.state, tables={**hall.state.tables, "Table 2": table})
     hall.look()
@@ -310,7 +309,7 @@ def test_names_of_the_director_are_shown_everywhere(
     hall: ShownHall, director: FlaskClient, client: FlaskClient
 ) -> None:
     state = replace_struct(state_of("Table 2", 2), name="Final")
-    hall.state = apply_table_state(hall.state, state, 0.0)
+    hall.state = hall.state.apply_table_state(state, 0.0)
     hall.set_pairings("1,table 2,Anna,Ben\n2,final,Cleo,Dan")
     hall.look()
     assert 'Final <span class="own">Table 2</span>' in client.get("/").text
@@ -318,14 +317,14 @@ def test_names_of_the_director_are_shown_everywhere(
     assert client.get("/event").text.count('<span class="at">Final</span>') == 2
     page = director.get("/event").text
     assert 'value="Table 2">Table 2 (Final)<' in page and page.count('<span class="at">Final</span>') == 1
-    hall.state = apply_game(hall.state, *received("Table 2", ENDED))
+    hall.state = hall.state.apply_game(*received("Table 2", ENDED))
     hall.look()
     assert "Final</span>" in client.get("/").text.partition('id="results"')[2]
 
 
 @pytest.mark.parametrize("name", ["Table 2", "table 2", "FINAL"])
 def test_name_of_another_table_is_refused(hall: ShownHall, director: FlaskClient, name: str) -> None:
-    hall.state = apply_table_state(hall.state, replace_struct(state_of("Table 2", 2), name="Final"), 0.0)
+    hall.state = hall.state.apply_table_state(replace_struct(state_of("Table 2", 2), name="Final"), 0.0)
     hall.look()
     assert post(director, "/event/name", table="Table 10", name=name) == 409 and hall.names == []
     assert post(director, "/event/name", table="Table 2", name=name) == 303

@@ -13,13 +13,6 @@ from msgspec.structs import replace
 
 from device.catalogue import list_languages
 from device.hall.receiving.hall_state import HallTable
-from device.hall.receiving.hall_updates import (
-    apply_connection,
-    apply_game,
-    apply_problem,
-    apply_status,
-    apply_table_state,
-)
 from device.session.snapshot import TableSnapshot
 from engine.events import EndReason, GameEnded, Passed, RackRevealed
 from engine.messages import make_message
@@ -37,7 +30,7 @@ def test_page_has_all_tables_in_order(client: FlaskClient) -> None:
 def test_change_of_one_table_is_sent_alone(hall: ShownHall, client: FlaskClient) -> None:
     first = client.get("/live/state").json
     assert client.get(f"/live/state?since={first['id']}").status_code == 204
-    hall.state = apply_game(hall.state, *received("Table 2", [STARTED, HORN, Passed(1)]))
+    hall.state = hall.state.apply_game(*received("Table 2", [STARTED, HORN, Passed(1)]))
     hall.look()
     parts = client.get(f"/live/state?since={first['id']}").json["parts"]
     assert set(parts) == {"status", "table-0"} and "<bdi>Ben</bdi>: <bdi>passed</bdi>" in parts["table-0"]
@@ -46,7 +39,7 @@ def test_change_of_one_table_is_sent_alone(hall: ShownHall, client: FlaskClient)
 def test_page_of_a_table_that_is_opened_during_a_change_shows_the_new_state(
     hall: ShownHall, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hall.state = apply_table_state(hall.state, state_of("Table 2", 2, "ended"), 1.0)
+    hall.state = hall.state.apply_table_state(state_of("Table 2", 2, "ended"), 1.0)
     change, make_snapshot = threading.Thread(target=hall.look), HallTable.make_snapshot
 
     def make_snapshot_slowly(table: HallTable, delay_s: float) -> TableSnapshot:
@@ -76,9 +69,9 @@ def test_invented_id_of_a_state_gets_everything(client: FlaskClient) -> None:
 
 def test_new_table_and_result_are_sent(hall: ShownHall, client: FlaskClient) -> None:
     first = client.get("/live/state").json["id"]
-    hall.state = apply_status(hall.state, "Table 1", is_online=True)
+    hall.state = hall.state.apply_status("Table 1", is_online=True)
     ended = [STARTED, HORN, RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
-    hall.state = apply_game(hall.state, *received("Table 10", ended))
+    hall.state = hall.state.apply_game(*received("Table 10", ended))
     hall.look()
     parts = client.get(f"/live/state?since={first}").json["parts"]
     assert "Table 1<" in parts["tables"] and "Anna <strong>13" in parts["results"]
@@ -94,7 +87,7 @@ def test_table_that_reports_a_fault_needs_help(hall: ShownHall, director: FlaskC
 
 def test_table_that_calls_the_director_needs_help(hall: ShownHall, director: FlaskClient, client: FlaskClient) -> None:
     state = replace(state_of("Table 2", 2), calls_director=True)
-    hall.state = apply_table_state(hall.state, state, 0.0)
+    hall.state = hall.state.apply_table_state(state, 0.0)
     hall.look()
     assert "calls for help: 1" in director.get("/").text and "Calls the director" in director.get("/event").text
     assert "director" not in client.get("/foyer").text.partition("<main>")[2]
@@ -112,7 +105,7 @@ def test_table_has_live_updates_of_its_own(hall: ShownHall, client: FlaskClient)
     page = client.get("/tables/Table%202").text
     assert 'data-stream="/tables/Table%202/live"' in page
     first = client.get("/tables/Table%202/live/state").json
-    hall.state = apply_game(hall.state, *received("Table 2", [STARTED, HORN, Passed(1)]))
+    hall.state = hall.state.apply_game(*received("Table 2", [STARTED, HORN, Passed(1)]))
     hall.look()
     parts = client.get(f"/tables/Table%202/live/state?since={first['id']}").json["parts"]
     assert "turns" in parts and "rules" not in parts
@@ -124,12 +117,12 @@ def test_page_of_a_table_says_that_nothing_new_can_come(hall: ShownHall, client:
         return str(client.get("/tables/Table%202/live/state").json["parts"]["status"])
 
     assert "·" not in read_status()
-    hall.state = apply_status(hall.state, "Table 2", is_online=False)
+    hall.state = hall.state.apply_status("Table 2", is_online=False)
     assert "Ben to play · This table has no connection" in read_status()
-    hall.state = apply_connection(hall.state, is_connected=False)
+    hall.state = hall.state.apply_connection(is_connected=False)
     assert "The broker cannot be reached" in read_status()
-    hall.state = apply_connection(hall.state, is_connected=True)
-    hall.state = apply_status(hall.state, "Table 2", is_online=True)
+    hall.state = hall.state.apply_connection(is_connected=True)
+    hall.state = hall.state.apply_status("Table 2", is_online=True)
     assert "·" not in read_status()
     assert "connection" not in client.get("/tables/Table%202/overlay").text.partition("<main>")[2]
 
@@ -141,7 +134,7 @@ def test_position_is_that_of_engines(client: FlaskClient) -> None:
 
 def test_gcg_file_of_a_table_grows_with_each_turn(hall: ShownHall, client: FlaskClient) -> None:
     assert "8F HORN +14 14" in client.get("/tables/Table%202/game.gcg").text
-    hall.state = apply_game(hall.state, *received("Table 2", [STARTED, HORN, Passed(1)]))
+    hall.state = hall.state.apply_game(*received("Table 2", [STARTED, HORN, Passed(1)]))
     hall.look()
     assert ">Ben: E - +0 0" in client.get("/tables/Table%202/game.gcg").text
     assert client.get("/tables/Table%2010/game.gcg").status_code == 404
@@ -159,7 +152,7 @@ def test_texts_for_broadcasts_have_addresses_that_outlive_the_game(client: Flask
 
 def test_state_for_commentators_has_a_play_that_breaks_the_rules(hall: ShownHall, client: FlaskClient) -> None:
     play = replace_play(HORN, play=written(new_game(), "1A HORN"))
-    hall.state = apply_game(hall.state, *received("Table 2", [STARTED, play]))
+    hall.state = hall.state.apply_game(*received("Table 2", [STARTED, play]))
     hall.look()
     turn = json.loads(client.get("/tables/Table%202/state.json").data)["turns"][0]
     assert turn["problems"] == ["The first word does not cover the centre."]
@@ -185,7 +178,7 @@ def test_table_without_a_game_has_no_position(client: FlaskClient) -> None:
 
 def test_delay_covers_everything_but_the_director(hall: ShownHall, client: FlaskClient, director: FlaskClient) -> None:
     hall.delay_s = 60.0
-    hall.state = apply_game(hall.state, *received("Table 2", [STARTED, HORN, Passed(1)]))
+    hall.state = hall.state.apply_game(*received("Table 2", [STARTED, HORN, Passed(1)]))
     hall.look()
     paths = ("/", "/foyer", "/live/state", "/tables/Table%202", "/tables/Table%202/live/state")
     broadcast = ("/tables/Table%202/overlay", "/tables/Table%202/state.json", "/tables/Table%202/position.cgp")
@@ -200,13 +193,13 @@ def test_delay_covers_everything_but_the_director(hall: ShownHall, client: Flask
 def test_refused_messages_are_shown_to_the_director_only(
     hall: ShownHall, client: FlaskClient, director: FlaskClient
 ) -> None:
-    hall.state = apply_problem(hall.state, "tilekeeper/v2/x/log: no JSON <b>")
+    hall.state = hall.state.apply_problem("tilekeeper/v2/x/log: no JSON <b>")
     hall.look()
     assert "no JSON &lt;b&gt;" in director.get("/").text and "no JSON" not in client.get("/").text
 
 
 def test_problem_with_a_sentence_is_shown_in_the_language_of_the_page(hall: ShownHall, director: FlaskClient) -> None:
-    hall.state = apply_problem(hall.state, make_message("hall-table-full", "full: {0}, {1}, {2}", "7", 2000, 50))
+    hall.state = hall.state.apply_problem(make_message("hall-table-full", "full: {0}, {1}, {2}", "7", 2000, 50))
     hall.look()
     assert "keine weiteren Partien" in director.get("/?lang=de").text
 

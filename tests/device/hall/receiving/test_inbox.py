@@ -10,7 +10,6 @@ import pytest
 from device.hall.broker_task import RECONNECT_DELAYS_S, BrokerTask
 from device.hall.messages import TableStatus
 from device.hall.receiving.hall_state import MAX_TABLES, HallState, TooManyTablesError
-from device.hall.receiving.hall_updates import apply_status
 from device.hall.receiving.inbox import MAX_MESSAGE_BYTES, BadMessageError, decode_message
 from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings
@@ -98,9 +97,9 @@ def test_event_that_is_nested_too_deeply_is_refused(depth: int) -> None:
 def test_names_of_tables_are_limited() -> None:
     hall = HallState()
     for number in range(MAX_TABLES):
-        hall = apply_status(hall, str(number), is_online=True)
+        hall = hall.apply_status(str(number), is_online=True)
     with pytest.raises(TooManyTablesError):
-        apply_status(hall, "one more", is_online=True)
+        hall.apply_status("one more", is_online=True)
     assert list(hall.tables)[:3] == ["0", "1", "2"]
 
 
