@@ -21,6 +21,7 @@ from werkzeug.test import TestResponse
 
 from calibration.profile import ProfileError, TableProfile
 from device.hall.director import KeyFileError, open_key
+from device.hall.receiving.event import NO_EVENT, Event
 from device.hall.receiving.pairings import import_pairings
 from device.hall.receiving.receiver import HallReceiver
 from device.session.commands.games import StartGame
@@ -190,7 +191,7 @@ def write_hall(disk: SmallDisk) -> Writer:
             hall._note_store_error(error)
         return "".join(hall.state.problems) if len(hall.state.event.rounds) == 1 else ""
 
-    return Writer(write, lambda: hall.games.read_note("event"))
+    return Writer(write, lambda: hall.games.read_note("event", Event, NO_EVENT))
 
 
 def write_hall_key(disk: SmallDisk) -> Writer:

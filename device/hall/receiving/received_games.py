@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -25,6 +26,7 @@ from device.storage.stored_game import StoredEvent
 from engine.errors import TilekeeperError
 
 _log = logging.getLogger(__name__)
+Value = TypeVar("Value")
 
 MAX_TABLE_GAMES = 2000
 """Largest number of games that are kept of one table: enough for five games a week over almost eight years."""
@@ -199,7 +201,7 @@ class ReceivedGames:
     def save_result(self, game: int, result: Result | None) -> None:
         """Save the result of a game, or delete it if `result` is None."""
         if result:
-            self.save_note(f"{RESULT_NOTE}{game}", msgspec.json.encode(result).decode())
+            self.save_note(f"{RESULT_NOTE}{game}", result)
         else:
             with self.transaction() as db:
                 db.execute("DELETE FROM note WHERE name = ?", (f"{RESULT_NOTE}{game}",))
@@ -209,14 +211,16 @@ class ReceivedGames:
         rows = self._database.fetch_rows(f"SELECT text FROM note WHERE name GLOB '{RESULT_NOTE}*'")
         return [msgspec.json.decode(text, type=Result) for (text,) in rows]
 
-    def save_note(self, name: str, text: str) -> None:
-        """Save a note of the hall (such as its event) under a name, in place of an earlier note with this name."""
-        self.add_row("note", add_checksum(name, text))
+    def save_note(self, name: str, value: object) -> None:
+        """Save a value of the hall (such as its event) as JSON, in place of an earlier one with this name."""
+        row = add_checksum(name, msgspec.json.encode(value).decode())
+        if [row] != self._database.fetch_rows("SELECT * FROM note WHERE name = ?", name):
+            self.add_row("note", row)
 
-    def read_note(self, name: str) -> str | None:
-        """Return the text with this name, or None."""
+    def read_note(self, name: str, kind: type[Value], missing: Value) -> Value:
+        """Return the value with this name; without one, return `missing`."""
         rows = self._database.fetch_rows("SELECT text FROM note WHERE name = ?", name)
-        return rows[0][0] if rows else None
+        return msgspec.json.decode(rows[0][0], type=kind) if rows else missing
 
     def add_row(self, table: str, row: Sequence[object]) -> None:
         """Add a row with its checksum to one of the `CHECKED_TABLES`, or replace the one with the same key."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import secrets
 import threading
@@ -14,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from device.catalogue import get_text
@@ -53,35 +51,17 @@ from device.storage.stored_game import StoredEvent
 if TYPE_CHECKING:
     from device.hall.connection import BrokerConnection
 
-_EVENT_NOTE = "event"
-_UNDO_NOTE = "undo"
-_FORGOTTEN_NOTE = "forgotten"
-
 
 def load_state(games: ReceivedGames) -> HallState:
     """Return the state of the hall from the file, with the newest game of each table. Raises `StoreError`."""
-    forgotten = frozenset[str](json.loads(games.read_note(_FORGOTTEN_NOTE) or "[]"))
-    undo = msgspec.json.decode(games.read_note(_UNDO_NOTE) or "[]", type=tuple[Event, ...])
-    text = games.read_note(_EVENT_NOTE)  # if damage of the file has lost it, take that before the last change
-    event = msgspec.json.decode(text, type=Event) if text else undo[-1] if undo else NO_EVENT
+    forgotten = games.read_note("forgotten", frozenset[str], frozenset())
+    undo = games.read_note("undo", tuple[Event, ...], ())
+    event = games.read_note("event", Event, undo[-1] if undo else NO_EVENT)  # damage of the file may have lost it
     state = HallState(event=event, undo=undo, forgotten=forgotten).apply_results(games.list_results())
     for name, game in {game.table: game for game in games.list_games()}.items():
         if name not in forgotten:
             state = state.apply_game(game, games.read_events(game.id))
     return state
-
-
-def save_event(games: ReceivedGames, state: HallState) -> None:
-    """Save the event and what can be undone. Raises `StoreError`."""
-    for name, value in ((_UNDO_NOTE, state.undo), (_EVENT_NOTE, state.event)):
-        text = msgspec.json.encode(value).decode()
-        if text != games.read_note(name):
-            games.save_note(name, text)
-
-
-def save_forgotten(games: ReceivedGames, forgotten: frozenset[str]) -> None:
-    """Save the names of the forgotten tables. Raises `StoreError`."""
-    games.save_note(_FORGOTTEN_NOTE, json.dumps(sorted(forgotten)))
 
 
 _log = logging.getLogger(__name__)
@@ -93,9 +73,6 @@ MAX_PACKET_BYTES = 8 * MAX_MESSAGE_BYTES
 messages that are too large still arrive, and the hall reports them as problems."""
 MAX_STATE_AGE_S = 86_400.0
 """Largest age of a state that the broker had kept, in seconds; an older state counts as being of this age."""
-_CLIENT_NOTE = "client"
-_DELAY_NOTE = "delay"
-_ORDER_NOTE = "order"
 
 
 class HallReceiver(BrokerTask):
@@ -130,13 +107,13 @@ class HallReceiver(BrokerTask):
         """The last pairing that was sent to each table since it has connected."""
         self.state = load_state(self.games)
         if games_since:
-            self._save_event(replace(self.state, event=Event(begun=games_since)))
+            self._save(replace(self.state, event=Event(begun=games_since)))
         if problem:
             self.state = self.state.apply_problem(problem)
             report(problem)
-        self.delay_s = float(self.games.read_note(_DELAY_NOTE) or 0.0)
-        self._client = self.games.read_note(_CLIENT_NOTE) or f"hall-{secrets.token_hex(6)}"
-        self.games.save_note(_CLIENT_NOTE, self._client)
+        self.delay_s = self.games.read_note("delay", float, 0.0)
+        self._client = self.games.read_note("client", str, f"hall-{secrets.token_hex(6)}")
+        self.games.save_note("client", self._client)
         self._start()
 
     def close(self) -> None:
@@ -163,7 +140,7 @@ class HallReceiver(BrokerTask):
     def edit_event(self, edit: Callable[[Event], Event]) -> None:
         """Change the event, so that the change can be undone. Raises `StoreError` and what `edit` raises."""
         with self._lock:
-            self._save_event(self.state.apply_event(edit(self.state.event)))
+            self._save(self.state.apply_event(edit(self.state.event)))
         self.offer_pairings()
 
     def begin_event(self) -> None:
@@ -174,25 +151,24 @@ class HallReceiver(BrokerTask):
     def undo_edit(self) -> None:
         """Undo the director's last change of the event. Raises `StoreError`."""
         with self._lock:
-            self._save_event(self.state.apply_undo())
+            self._save(self.state.apply_undo())
         self.offer_pairings()
 
-    def _save_event(self, state: HallState) -> None:
-        save_event(self.games, state)
+    def _save(self, state: HallState) -> None:
+        """Make `state` the state of the hall after what the director has decided is saved. Raises `StoreError`."""
+        for name, value in (("undo", state.undo), ("event", state.event), ("forgotten", sorted(state.forgotten))):
+            self.games.save_note(name, value)
         self.state = state
 
     def set_delay(self, seconds: float) -> None:
         """Set the delay, in seconds, with which viewers see the hall. Raises `StoreError`."""
-        self.games.save_note(_DELAY_NOTE, str(seconds))
+        self.games.save_note("delay", seconds)
         self.delay_s = seconds
 
     def forget_table(self, name: str) -> None:
         """Remove a table that is not online from the state, until it connects again. Raises `StoreError`."""
         with self._lock:
-            state = self.state.apply_forgotten_table(name)
-            if state is not self.state:
-                save_forgotten(self.games, state.forgotten)
-                self.state = state
+            self._save(self.state.apply_forgotten_table(name))
 
     @property
     def fingerprint(self) -> str:
@@ -222,8 +198,8 @@ class HallReceiver(BrokerTask):
         table = self.state.tables.get(name)
         if not (table and table.is_online and table.state and table.state.store and self.state.is_connected):
             return False
-        number = max(int(self.games.read_note(_ORDER_NOTE) or 0) + 1, int(time.time() * 1000))
-        self.games.save_note(_ORDER_NOTE, str(number))
+        number = max(self.games.read_note("order", int, 0) + 1, int(time.time() * 1000))
+        self.games.save_note("order", number)
         order = DirectorOrder(table=name, store=table.state.store, number=number, command=command)
         self._orders.append(make_order_message(self._key, order))
         self._sent[name] = number
@@ -241,9 +217,7 @@ class HallReceiver(BrokerTask):
             is_old |= isinstance(message, OrderAnswer)  # the table's doctor sends one, too
             if is_old:  # the broker has kept it from the time before, or the table does not play
                 return self.state
-            forgotten = self.state.forgotten - {message.table}
-            save_forgotten(self.games, forgotten)
-            self.state = replace(self.state, forgotten=forgotten)
+            self._save(replace(self.state, forgotten=self.state.forgotten - {message.table}))
         match message:
             case TableStatus(table=table, online=online):
                 self._offers.pop(table, None)
@@ -266,7 +240,7 @@ class HallReceiver(BrokerTask):
         """Give the game of a table its round, and offer the table its pairing. Raises `StoreError`."""
         state = self.state.apply_assignment()
         if state is not self.state:
-            self._save_event(state)
+            self._save(state)
         self.offer_pairings([name])
 
     def _follow_game(self, hall: HallState, state: TableState) -> HallState:
