@@ -219,7 +219,7 @@ def _set_template_values(app: Flask, session: TableSession, pairing: Pairing, ho
 
 
 def _find_table_name(host_info: HostInfo) -> str:
-    given = host_info.directed.name if host_info.directed else ""
+    given = host_info.directed.direction.name if host_info.directed else ""
     return given or host_info.table_name or "Tilekeeper"
 
 

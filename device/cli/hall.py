@@ -141,7 +141,7 @@ def _open_hall(args: argparse.Namespace, stack: ExitStack) -> None:
     pairing = Pairing(print_line, file=folder / f"hall-{FILE_NAME}" if folder else None)
     app = create_hall_app(receiver, pairing, names=(args.host,) if args.host else ())
     server = stack.enter_context(PageServer(app, args.port, args.host))
-    app.extensions["live"].feed.start()
+    app.extensions["live"].start()
     urls = find_page_addresses(args.host, server.port)
     print_line(f"The page is up: {' or '.join(urls)} (Ctrl-C ends)")
     announce_pairing(urls, pairing, print_line)

@@ -100,7 +100,7 @@ class DemoHall:
         """Play the events that are due; return the seconds until the next one."""
         now = time.monotonic()
         for i, (due, table, directed) in enumerate(self._tables):
-            if directed.offered_key and not directed.accepted_key:
+            if directed.offered_key and not directed.direction.key:
                 directed.accept(directed.offered_key)
             if due <= now:
                 if not table.state.game:

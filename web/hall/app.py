@@ -32,24 +32,11 @@ from web.security.pairing import Pairing, find_current_client
 from web.streams import EventStreams
 
 
-@dataclass(frozen=True)
-class HallLive:
-    """The live updates of the hall's pages: the open event streams, and the feed of states. `close` ends both."""
-
-    streams: EventStreams
-    feed: HallFeed
-
-    def close(self) -> None:
-        """End the feed and all streams."""
-        self.feed.close()
-        self.streams.close()
-
-
 def create_hall_app(hall: HallReceiver, pairing: Pairing, *, names: tuple[str, ...] = ()) -> Flask:
     """Create the Flask application of a hall. `names` are additional host names of the page.
 
     Paired devices see the pages without delay, all others with a delay of `hall.delay_s` seconds. Call
-    `app.extensions["live"].feed.start()` to begin the updates, and `app.extensions["live"].close()` at the end.
+    `app.extensions["live"].start()` to begin the updates, and `app.extensions["live"].close()` at the end.
     """
     app = make_app(pairing, HostInfo(names=names), "tilekeeper-hall")
     app.jinja_env.globals["line_id"] = make_line_id
@@ -57,8 +44,7 @@ def create_hall_app(hall: HallReceiver, pairing: Pairing, *, names: tuple[str, .
     streams = EventStreams(MAX_STREAMS)
     live = HallView(app.jinja_env, streams, "live", is_director=True)
     delayed = HallView(app.jinja_env, streams, "delayed", is_director=False)
-    feed = HallFeed(hall, live, delayed)
-    app.extensions["live"] = HallLive(streams, feed)
+    feed = app.extensions["live"] = HallFeed(hall, live, delayed)
     app.register_blueprint(create_blueprint(live, delayed, pairing))
     app.register_blueprint(event.create_blueprint(live, delayed, hall, pairing, feed.show_newest))
     app.register_blueprint(pairing_page.create_blueprint(pairing, TableFeed(TableSnapshot())))

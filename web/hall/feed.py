@@ -27,6 +27,7 @@ class HallFeed:
     def __init__(self, hall: HallReceiver, live: HallView, delayed: HallView) -> None:
         self._hall = hall
         self._lock = threading.Lock()
+        self.streams = live.streams
         self._live = live
         self._delayed = delayed
         self._live_state: HallState | None = None
@@ -42,9 +43,10 @@ class HallFeed:
         self._task = PeriodicTask("hall-feed", self._run, threading.Event())
 
     def close(self) -> None:
-        """Stop the thread."""
+        """Stop the thread, and end all streams."""
         if self._task:
             self._task.close()
+        self.streams.close()
 
     def tick(self, now: float) -> None:
         """Pass on the states that are due at the time `now`, in seconds of a monotonic clock."""

@@ -90,28 +90,13 @@ class DirectedTable:
         """Function that is called, on any thread, when there is an answer to send."""
 
     @property
-    def accepted_key(self) -> bytes:
-        """The key of the hall that may direct this table, or empty bytes."""
-        return self.direction.key
-
-    @property
-    def name(self) -> str:
-        """The name that the director has given to the table, or an empty string."""
-        return self.direction.name
-
-    @property
-    def offer(self) -> OfferPairing | None:
-        """The pairing that the director has sent for the next game."""
-        return self.direction.offer
-
-    @property
     def pairing(self) -> tuple[str, ...]:
         """The players that the director has sent for the next game."""
-        return self.offer.players if self.offer else ()
+        return self.direction.offer.players if self.direction.offer else ()
 
     def must_wait(self, players: Sequence[str]) -> bool:
         """Return True if a game of these players waits until the director starts the round."""
-        offer = self.offer
+        offer = self.direction.offer
         return offer is not None and not offer.started and set(offer.players) == set(players)
 
     def is_waiting(self, state: TableSnapshot) -> bool:

@@ -161,7 +161,7 @@ def test_refused_order_changes_nothing_and_is_reported(lone: LoneTable, store: G
 def test_orders_are_carried_out(lone: LoneTable) -> None:
     lone.receive(make_order(1, SetTableName("Final")))
     lone.receive(make_order(2, OfferPairing(("Anna", "Ben"))))
-    assert (lone.directed.name, lone.directed.pairing) == ("Final", ("Anna", "Ben"))
+    assert (lone.directed.direction.name, lone.directed.pairing) == ("Final", ("Anna", "Ben"))
     assert lone.submitted == [START] and lone.reports == []
 
 
@@ -169,7 +169,7 @@ def test_order_is_refused_before_the_hall_is_accepted(store: GameStore) -> None:
     lone = LoneTable(store)
     lone.receive(make_key_message(KEY).payload, KEY_TOPIC)
     lone.receive(make_order())
-    assert lone.directed.name == "" and key_of(values_of(lone.reports[0])[0]) == "order-no-hall"
+    assert lone.directed.direction.name == "" and key_of(values_of(lone.reports[0])[0]) == "order-no-hall"
 
 
 def test_every_order_is_answered(lone: LoneTable) -> None:
@@ -217,7 +217,7 @@ def test_order_is_refused_after_the_hall_was_accepted_again(lone: LoneTable) -> 
 
 def test_retained_order_is_refused(lone: LoneTable) -> None:
     lone.receive(make_order(), is_retained=True)
-    assert lone.directed.name == "" and lone.directed.refused_count == 1
+    assert lone.directed.direction.name == "" and lone.directed.refused_count == 1
 
 
 def test_number_is_saved_before_the_order_is_carried_out(lone: LoneTable, store: GameStore) -> None:
@@ -245,16 +245,16 @@ def test_broken_key_is_no_offer(store: GameStore, payload: bytes) -> None:
 
 def test_accepted_hall_stays_while_another_asks(lone: LoneTable) -> None:
     lone.receive(make_key_message(OTHER_KEY).payload, KEY_TOPIC)
-    assert lone.directed.accepted_key == PUBLIC and not lone.directed.accept(PUBLIC)
+    assert lone.directed.direction.key == PUBLIC and not lone.directed.accept(PUBLIC)
     lone.receive(make_order())
-    assert lone.directed.name == "Final"
+    assert lone.directed.direction.name == "Final"
 
 
 def test_withdrawn_hall_directs_nothing(lone: LoneTable) -> None:
     lone.receive(make_order())
     lone.directed.withdraw()
     lone.receive(make_order(2, OfferPairing(("Anna", "Ben"))))
-    assert (lone.directed.name, lone.submitted) == ("", [])
+    assert (lone.directed.direction.name, lone.submitted) == ("", [])
 
 
 def send(broker: Broker, payload: bytes) -> None:
@@ -343,7 +343,7 @@ def test_table_survives_what_any_client_may_send(playing: TableSession, make_bro
             for payload in (*harmful, b"[" * 2_000_000):  # the broker keeps the last one from the table
                 send(broker, payload)
             until(lambda: hall.name_table("7", "Final"))
-            until(lambda: directed.name == "Final")
+            until(lambda: directed.direction.name == "Final")
             assert directed.refused_count == len(harmful) and len(reports) == 1
             assert hall.state.tables["7"].is_online
 
@@ -368,7 +368,7 @@ def test_written_rights_let_only_the_hall_direct(
             until(lambda: bool(other.state.problems))
             assert "hall/key" in other.state.problems[0] and directed.accept(PUBLIC)
             until(lambda: hall.name_table(USER, "Final"))
-            until(lambda: directed.name == "Final")
+            until(lambda: directed.direction.name == "Final")
             until(lambda: hall.state.find_title(USER) == "Final")
             directed.withdraw()
             until(lambda: hall.state.find_title(USER) == USER)

@@ -67,7 +67,7 @@ class ShownHall(HallReceiver):
 
     @property
     def feed(self) -> HallFeed:
-        feed = self.app.extensions["live"].feed
+        feed = self.app.extensions["live"]
         assert isinstance(feed, HallFeed)
         return feed
 

@@ -47,15 +47,15 @@ def test_admin_accepts_the_hall_and_withdraws(directed: DirectedTable, admin: Fl
     assert "/hall/director" in admin.get("/dialogs/more").text
     assert format_fingerprint(PUBLIC) in admin.get("/hall/director").text
     assert admin.post("/hall/director/accept", data={"csrf": token(admin), "key": PUBLIC.hex()}).status_code == 204
-    assert directed.accepted_key == PUBLIC and "directs this table" in admin.get("/hall/director").text
+    assert directed.direction.key == PUBLIC and "directs this table" in admin.get("/hall/director").text
     assert admin.post("/hall/director/withdraw", data={"csrf": token(admin)}).status_code == 204
-    assert directed.accepted_key == b""
+    assert directed.direction.key == b""
 
 
 @pytest.mark.parametrize("key", ["", "no hex", "00" * 32])
 def test_key_that_was_not_shown_is_refused(directed: DirectedTable, admin: FlaskClient, key: str) -> None:
     assert admin.post("/hall/director/accept", data={"csrf": token(admin), "key": key}).status_code == 409
-    assert directed.accepted_key == b""
+    assert directed.direction.key == b""
 
 
 @pytest.mark.usefixtures("admin")
@@ -64,7 +64,7 @@ def test_only_the_admin_accepts_a_hall(directed: DirectedTable, table: WebTable)
     pair(second)
     assert second.get("/hall/director").status_code == 403
     assert second.post("/hall/director/accept", data={"csrf": token(second), "key": PUBLIC.hex()}).status_code == 403
-    assert directed.accepted_key == b""
+    assert directed.direction.key == b""
 
 
 def test_name_and_pairing_of_the_director_are_on_the_pages(directed: DirectedTable, admin: FlaskClient) -> None:
