@@ -189,13 +189,9 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Close the file, which is written again if it was deleted, and release its lock."""
+        """Close the file, and release its lock."""
         self._log_thread.shutdown(cancel_futures=True)  # SQLite empties the log when it closes the file
         with self._lock:
-            try:
-                self._check_file()
-            except StoreError as error:
-                _log.warning("%s", error)
             self.connection.close()
             self._unlock()
 
@@ -333,53 +329,9 @@ class Database:
             raise self._make_damage_error(problems[0])
 
     def _check_file(self) -> None:
-        """Write the file again if it was deleted, because writes to the open file would be lost.
-
-        Raises `StoreError` if this fails, if the file was replaced by another one, if its disk was removed, or if
-        another program owns the file now.
-        """
-        file_id, folder_id = _identify_file(self.path), _identify_file(str(Path(self.path).parent))
-        if not self._file_id:
-            return
-        if file_id == self._file_id:
-            self._check_lock()
-            return
-        error = StoreError(get_text("store-deleted", self.path))
-        is_disk_there = folder_id is not None and folder_id[0] == self._file_id[0]
-        if file_id is not None or not is_disk_there or self._lock_file < 0:
-            raise error
-        try:
-            self._check_lock()
-            self._write_again()
-        except (sqlite3.Error, OSError, StoreError) as cause:
-            raise error from cause
-
-    def _check_lock(self) -> None:
-        """Lock the file again if `FILE.lock` was deleted. Raises `StoreError`.
-
-        A new `FILE.lock` is that of another program, which may have changed the games that this program has in memory.
-        """
-        if self._lock_file < 0:
-            return
-        found, state = _identify_file(f"{self.path}.lock"), os.fstat(self._lock_file)
-        if found is None:
-            lock = lock_beside(self.path)
-            os.close(self._lock_file)
-            self._lock_file = lock
-        elif found != (state.st_dev, state.st_ino):
-            raise make_locked_error(self.path)
-
-    def _write_again(self) -> None:
-        """Write a deleted file again: SQLite can read it until it is closed. Raises `StoreError` and SQLite errors."""
-        self.copy_to(Path(self.path))
-        give_to_folder_owner(Path(self.path))
-        # SQLite deletes the log of the deleted file by its name, so the new file is opened afterwards.
-        self.connection.close()
-        self.connection = self._connect()
-        self.connection.text_factory = decode_text
-        self._prepare()
-        self._file_id = _identify_file(self.path)
-        _log.warning("%s was deleted while the table was running, and has been written again", self.path)
+        """Raise `StoreError` if the file was deleted or replaced: what is written to the open file would be lost."""
+        if self._file_id and _identify_file(self.path) != self._file_id:
+            raise StoreError(get_text("store-deleted", self.path))
 
     def _connect(self) -> sqlite3.Connection:
         return sqlite3.connect(self.path, check_same_thread=False, isolation_level=None, timeout=BUSY_TIMEOUT_S)

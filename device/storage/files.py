@@ -134,11 +134,23 @@ def rename_aside(path: Path) -> Path:
     Raises `OSError`.
     """
     aside = make_dated_path(path.with_name(f"{path.name}.old"))
-    path.rename(aside)
+    move_store(path, aside)
+    return aside
+
+
+def move_store(path: Path, target: Path, *, keeps_name: bool = False) -> None:
+    """Rename a store and the log files that SQLite has beside it. Raises `OSError`.
+
+    If `keeps_name` is True, the store itself also keeps its name, unless the file system has no hard links.
+    """
+    with suppress(OSError):
+        if keeps_name:
+            os.link(path, target)
+    if not target.exists():
+        path.rename(target)
     for suffix in COMPANION_SUFFIXES:
         if (beside := path.with_name(path.name + suffix)).exists():
-            beside.rename(f"{aside}{suffix}")
-    return aside
+            beside.rename(f"{target}{suffix}")
 
 
 def _read_once(path: Path, max_bytes: int) -> bytes:

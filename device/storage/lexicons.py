@@ -43,7 +43,6 @@ _SYSTEM_LIST_NAMES = {
 }  # fmt: skip
 _CACHE_FORMAT = b"3"  # part of the cache key: lists of another format are not found
 _CACHE_SUFFIX = ".lexicon"
-_OLD_CACHE_SUFFIXES = (".marisa", ".json")  # format 1: two files for each list, without a checksum
 _CACHE_KEY_DIGITS = 24
 _UPLOAD_SUFFIX = ".txt"
 _MAX_UPLOAD_NAME_LENGTH = 60
@@ -276,10 +275,9 @@ def _compute_checksum(content: bytes) -> bytes:
 
 
 def _prune_cache(newest: Path) -> None:
-    """Keep the `MAX_CACHED_LISTS` newest lists in the cache; delete older lists and files in old formats."""
+    """Keep the `MAX_CACHED_LISTS` newest lists in the cache; delete older lists."""
     pattern = "[0-9a-f]" * _CACHE_KEY_DIGITS
     lists = newest.parent.glob(f"{pattern}{_CACHE_SUFFIX}")
     by_age = sorted(lists, key=lambda file: (file == newest, file.stat().st_mtime_ns))
-    outdated = (file for suffix in _OLD_CACHE_SUFFIXES for file in newest.parent.glob(f"{pattern}{suffix}"))
-    for file in (*by_age[:-MAX_CACHED_LISTS], *outdated):
+    for file in by_age[:-MAX_CACHED_LISTS]:
         file.unlink(missing_ok=True)

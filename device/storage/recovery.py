@@ -48,10 +48,10 @@ from device.storage.errors import (
 )
 from device.storage.fallback import FallbackStore
 from device.storage.files import (
-    COMPANION_SUFFIXES,
     find_unusable_file,
     give_to_folder_owner,
     make_dated_path,
+    move_store,
     sync_folder,
 )
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
@@ -61,6 +61,7 @@ from engine.messages import join_messages
 _log = logging.getLogger(__name__)
 
 Value = TypeVar("Value")
+Aside = TypeVar("Aside")
 
 _JPEG_START = b"\xff\xd8\xff"
 
@@ -136,7 +137,7 @@ def _replace_store(path: Path, report_progress: Callable[[], object]) -> tuple[G
     Raises `StoreError`; the damaged file then keeps its name.
     """
     try:
-        aside, count = replace_damaged(path, lambda part: _copy_damaged(path, part, report_progress))
+        aside, count = replace_store(path, lambda part: _copy_damaged(path, part, report_progress), set_damaged_aside)
     except OSError as error:
         raise to_store_error(error, str(path)) from error
     key = "store-rescued-part" if count.incomplete else "store-rescued"
@@ -234,11 +235,18 @@ def _copy_table_data(source: sqlite3.Connection, target: GameStore) -> None:
             target.save_colour(str(name), str(colour))
 
 
-def replace_damaged(path: Path, fill: Callable[[Path], Value]) -> tuple[Path, Value]:
-    """Replace a damaged SQLite file by a new one. Return the new path of the damaged file, and the result of `fill`.
+def set_damaged_aside(path: Path) -> Path:
+    """Rename a damaged store; return the new path. Raises `OSError`."""
+    aside = make_dated_path(path.with_name(f"{path.name}.damaged"))
+    move_store(path, aside, keeps_name=True)
+    return aside
 
-    `fill` writes the new file to the path that it gets. The damaged file keeps its name until the new file is complete,
-    so that a power cut loses nothing. Raises `OSError`, `StoreError`.
+
+def replace_store(path: Path, fill: Callable[[Path], Value], set_aside: Callable[[Path], Aside]) -> tuple[Aside, Value]:
+    """Replace a store by a new one. Return the results of `set_aside`, which moves the old store, and of `fill`.
+
+    `fill` writes the new store to the path that it gets. The old one keeps its name until the new one is complete, so
+    that a power cut loses nothing. Raises `OSError`, `StoreError`.
     """
     part = path.with_name(f"{path.name}.part")
     lock = lock_beside(str(path))
@@ -246,29 +254,13 @@ def replace_damaged(path: Path, fill: Callable[[Path], Value]) -> tuple[Path, Va
         remove_database(part)
         result = fill(part)
         check_is_complete(part)
-        aside = _set_aside(path)
+        aside = set_aside(path)
         part.replace(path)
         sync_folder(path.parent)
     finally:
         remove_database(part)
         os.close(lock)
     return aside, result
-
-
-def _set_aside(path: Path) -> Path:
-    """Rename a damaged SQLite file and the log files beside it; return the new path. Raises `OSError`.
-
-    If possible, the file itself also keeps its name, until it is replaced.
-    """
-    aside = make_dated_path(path.with_name(f"{path.name}.damaged"))
-    try:
-        os.link(path, aside)
-    except OSError:  # a file system without hard links
-        path.rename(aside)
-    for suffix in COMPANION_SUFFIXES:
-        if (beside := path.with_name(path.name + suffix)).exists():
-            beside.rename(f"{aside}{suffix}")
-    return aside
 
 
 def open_damaged(path: Path) -> sqlite3.Connection:
@@ -412,26 +404,21 @@ def restore_backup(backup: Path, path: Path) -> Restoration:
     Raises `StoreError`, and `StoreDamagedError` if `backup` is damaged, is no store or has no games. The store at
     `path` is then unchanged.
     """
-    part = path.with_name(f"{path.name}.part")
-    lock = lock_beside(str(path))
     try:
-        remove_database(part)
-        _copy_store(backup, part)
-        with GameStore(part, is_owner=False) as copy:
-            newer = _find_newer_games(path, copy)
-            count = len(copy.list_games())
-        if not count:
-            raise StoreDamagedError(get_text("store-damaged", backup))
-        aside = _keep_aside(path)
-        part.replace(path)
+        aside, (count, newer) = replace_store(path, lambda part: _copy_backup(backup, part, path), _keep_replaced)
         give_to_folder_owner(path)
-        sync_folder(path.parent)
     except OSError as error:
         raise to_store_error(error, str(path)) from error
-    finally:
-        remove_database(part)
-        os.close(lock)
     return Restoration(count, aside, newer)
+
+
+def _copy_backup(backup: Path, part: Path, path: Path) -> tuple[int, tuple[NewerGame, ...] | None]:
+    """Copy a backup. Return the number of its games, and the games of the store at `path` of which it lacks events."""
+    _copy_store(backup, part)
+    with GameStore(part, is_owner=False) as copy:
+        if count := len(copy.list_games()):
+            return count, _find_newer_games(path, copy)
+    raise StoreDamagedError(get_text("store-damaged", backup))
 
 
 def _copy_store(source: Path, target: Path) -> None:
@@ -475,22 +462,13 @@ def _count_equal_events(events: Sequence[StoredEvent], copied: Sequence[StoredEv
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(events, copied, strict=False)))
 
 
-def _keep_aside(path: Path) -> Path | None:
-    """Move a store to a new folder, and return the folder; None if there is no store. Raises `OSError`.
-
-    If possible, the main file has both names until it is replaced, so that a power cut leaves the store complete.
-    """
+def _keep_replaced(path: Path) -> Path | None:
+    """Move a store to a new folder, and return the folder; None if there is no store. Raises `OSError`."""
     if not path.exists():
         return None
     folder = make_dated_path(path.with_name("replaced"))
     folder.mkdir(mode=0o750)
     give_to_folder_owner(folder)
-    for suffix in COMPANION_SUFFIXES:
-        if (beside := path.with_name(path.name + suffix)).exists():
-            beside.rename(folder / beside.name)
-    try:
-        os.link(path, folder / path.name)
-    except OSError:  # a file system without hard links
-        path.rename(folder / path.name)
+    move_store(path, folder / path.name, keeps_name=True)
     sync_folder(folder)
     return folder

@@ -37,6 +37,8 @@ from device.storage.stored_game import MAX_TIME_S, EventBody, StoredEvent, Store
 from device.system.closeable import Closeable
 from engine.ledger_data import UNREADABLE
 
+__all__ = ["TABLE_NOTES", "EventBody", "GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
+
 _log = logging.getLogger(__name__)
 
 _DAY_S = 24 * 60 * 60
@@ -79,37 +81,6 @@ class PictureSummary:
     oldest: float
 
 
-def summarise_pictures(database: Database) -> PictureSummary:
-    """Return number, size and age of the stored pictures. Raises `StoreError`."""
-    count, size, oldest = database.fetch_rows(_SUMMARY)[0]
-    return PictureSummary(count, size, oldest or 0.0)
-
-
-def delete_pictures(database: Database) -> None:
-    """Delete all pictures; the games remain. Raises `StoreError`."""
-    with database.transaction() as db:
-        db.execute("DELETE FROM picture")
-    database.truncate_write_ahead_log()
-
-
-def delete_excess_pictures(database: Database, limits: PictureLimits) -> None:
-    """Delete pictures beyond the limits: first those that are too old, then those of the oldest games.
-
-    Call the function when a game has started: ages are counted up to this start. Errors are only logged.
-    """
-    with log_store_errors("old pictures are still there"):  # the game starts even if old pictures cannot be deleted
-        if limits.max_age_days:
-            old = _find_old_games(database.fetch_rows(_LIST_STARTS), limits.max_age_days * _DAY_S)
-            with database.transaction() as db:
-                db.executemany(_DELETE_OF_GAME, [(game,) for game in old])
-        while summarise_pictures(database).size > limits.max_bytes:
-            with database.transaction() as db:
-                deleted = db.execute(_DELETE_OLDEST_GAME).rowcount
-            if not deleted:
-                _log.warning("old pictures are still there: their index is damaged")
-                break
-
-
 def _find_old_games(starts: Iterable[tuple[int, float, int]], max_age_s: float) -> list[int]:
     """Return the numbers of the games that are more than `max_age_s` older than the newest game.
 
@@ -127,8 +98,6 @@ def _find_old_games(starts: Iterable[tuple[int, float, int]], max_age_s: float) 
             old.append(game)
     return old
 
-
-__all__ = ["TABLE_NOTES", "EventBody", "GameStore", "StoreError", "StoredEvent", "StoredGame", "StoredPicture"]
 
 MAX_PICTURE_BYTES = 4_000_000
 """Largest size of a picture that is stored, in bytes."""
@@ -207,7 +176,7 @@ class GameStore(Closeable):
         """Add a game with its first event, add its players to the list of players, and return the game's number."""
         now = self._clock()
         game = self.add_game(now, [StoredEvent(0, now, first)], (), imported=False)
-        delete_excess_pictures(self._database, self.picture_limits)
+        self._delete_excess_pictures()
         return game
 
     def append_events(
@@ -362,11 +331,33 @@ class GameStore(Closeable):
 
     def summarise_pictures(self) -> PictureSummary:
         """Return number, size and age of all stored pictures. Raises `StoreError`."""
-        return summarise_pictures(self._database)
+        count, size, oldest = self._database.fetch_rows(_SUMMARY)[0]
+        return PictureSummary(count, size, oldest or 0.0)
 
     def delete_pictures(self) -> None:
         """Delete all pictures; the games remain. Raises `StoreError`."""
-        delete_pictures(self._database)
+        with self._database.transaction() as db:
+            db.execute("DELETE FROM picture")
+        self._database.truncate_write_ahead_log()
+
+    def _delete_excess_pictures(self) -> None:
+        """Delete pictures beyond the limits: first those that are too old, then those of the oldest games.
+
+        Ages are counted up to the start of the newest game. Errors are only logged: a game starts even if old pictures
+        cannot be deleted.
+        """
+        limits = self.picture_limits
+        with log_store_errors("old pictures are still there"):
+            if limits.max_age_days:
+                old = _find_old_games(self._database.fetch_rows(_LIST_STARTS), limits.max_age_days * _DAY_S)
+                with self._database.transaction() as db:
+                    db.executemany(_DELETE_OF_GAME, [(game,) for game in old])
+            while self.summarise_pictures().size > limits.max_bytes:
+                with self._database.transaction() as db:
+                    deleted = db.execute(_DELETE_OLDEST_GAME).rowcount
+                if not deleted:
+                    _log.warning("old pictures are still there: their index is damaged")
+                    break
 
     # Notes and players
 

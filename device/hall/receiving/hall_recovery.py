@@ -16,7 +16,7 @@ from device.catalogue import get_text
 from device.hall.receiving.received_games import CHECKED_TABLES, ReceivedGames
 from device.storage.damage import is_intact
 from device.storage.errors import StoreDamagedError, to_store_error
-from device.storage.recovery import open_damaged, read_rows, replace_damaged
+from device.storage.recovery import open_damaged, read_rows, replace_store, set_damaged_aside
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def open_received_games(path: Path | str) -> tuple[ReceivedGames, str]:
 def _rescue_games(path: Path) -> tuple[ReceivedGames, str]:
     """Replace a damaged file; return a new file with all that can be read, and a message about it."""
     try:
-        aside, copied = replace_damaged(path, lambda part: _copy_damaged(path, part))
+        aside, copied = replace_store(path, lambda part: _copy_damaged(path, part), set_damaged_aside)
     except OSError as error:
         raise to_store_error(error, str(path)) from error
     return ReceivedGames(path), get_text("hall-rescued", path.name, *copied, aside.name)

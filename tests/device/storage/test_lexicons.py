@@ -211,15 +211,6 @@ def test_cached_list_with_flipped_bits_is_compiled_again(tmp_path: Path) -> None
         assert set(read_lexicon(path, cache_dir=cache)) == whole
 
 
-def test_cached_lists_of_the_format_without_a_checksum_are_deleted(tmp_path: Path) -> None:
-    cache = tmp_path / "cache"
-    cache.mkdir()
-    for suffix in (".marisa", ".json"):
-        (cache / f"{'0' * 24}{suffix}").write_bytes(b"old")
-    read_lexicon(write(tmp_path, "horn\n"), cache_dir=cache)
-    assert [file.suffix for file in cache.iterdir()] == [".lexicon"]
-
-
 def test_list_that_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", tmp_path, Path("/dev/zero")):
