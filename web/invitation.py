@@ -7,6 +7,7 @@ import io
 from flask import request
 from markupsafe import Markup, escape
 
+from device.system.wifi import format_wifi_text
 from web.host_info import HostInfo, is_local_address
 from web.i18n import texts
 from web.security.csrf import PAIR_PATH
@@ -24,11 +25,7 @@ def render_qr_svg(text: str, label: str) -> Markup:
     """
     import segno  # only a page with a QR code needs it
 
-    try:
-        code = segno.make(text, micro=False, error="m")
-    except segno.DataOverflowError as error:
-        raise ValueError(f"a text of {len(text)} letters does not fit into a QR code") from error
-    drawing = code.svg_inline(
+    drawing = segno.make(text, micro=False, error="m").svg_inline(
         border=_QUIET_ZONE_MODULES, dark="#000", light="#fff", svgclass="qr", lineclass=None, omitsize=True
     )
     return Markup(drawing.replace("<svg ", f'<svg role="img" aria-label="{escape(label)}" ', 1))
@@ -41,13 +38,6 @@ def render_qr_blocks(text: str) -> str:
     drawn = io.StringIO()
     segno.make(text, micro=False, error="l").terminal(out=drawn, border=2, compact=True)
     return drawn.getvalue()
-
-
-def format_wifi_text(name: str, password: str) -> str:
-    """Return the QR code text for joining a Wi-Fi: `WIFI:T:WPA;S:...;P:...;;`, or `T:nopass` without a password."""
-    from segno.helpers import make_wifi_data
-
-    return str(make_wifi_data(ssid=name, password=password or None, security="WPA" if password else None))
 
 
 def find_shown_code(pairing: Pairing) -> str:

@@ -1,4 +1,4 @@
-"""A camera that may be missing at start-up or be unplugged; it is opened when it is connected again."""
+"""Cameras that are opened later: one that may be missing at start-up, and those that the page shows before a choice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
 
-from device.cameras.base import CLOSED_MESSAGE, AutoExposureCamera, Camera, CameraError, Frame
+from device.cameras.base import CLOSED_MESSAGE, AutoExposureCamera, Camera, CameraError, Frame, Image
 from device.system.periodic import Backoff
 
 CONNECT_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
@@ -116,3 +116,48 @@ def _run(opener: Callable[[], Camera], opened: Future[Camera]) -> None:
 def _close_opened(opened: Future[Camera]) -> None:
     if opened.exception() is None:
         opened.result().close()
+
+
+PREVIEW_IDLE_S = 5.0
+"""Time without a request, in seconds, after which the camera is closed, because the page with its pictures was left."""
+
+
+class CameraPreview:
+    """A camera for the page on which one is chosen: it is open as long as pictures of it are requested.
+
+    `opener` opens the camera that a setting names. Safe for several threads; one picture is taken at a time, and takes
+    seconds if the camera must be opened first.
+    """
+
+    def __init__(self, opener: Callable[[str], Camera], idle_s: float = PREVIEW_IDLE_S) -> None:
+        self._opener = opener
+        self._idle_s = idle_s
+        self._lock = threading.Lock()
+        self._source = ""
+        self._camera: Camera | None = None
+        self._timer = threading.Timer(idle_s, self.close)
+
+    def take_picture(self, source: str) -> Image:
+        """Return a picture of the camera that `source` names, `(H, W, 3) uint8 BGR`. Raises `CameraError`."""
+        with self._lock:
+            self._timer.cancel()
+            if source != self._source or self._camera is None:
+                self._close_camera()
+                self._source, self._camera = source, self._opener(source)
+            try:
+                return self._camera.capture_still().image
+            finally:
+                self._timer = threading.Timer(self._idle_s, self.close)
+                self._timer.daemon = True
+                self._timer.start()
+
+    def close(self) -> None:
+        """Close the open camera, if there is one."""
+        with self._lock:
+            self._timer.cancel()
+            self._close_camera()
+
+    def _close_camera(self) -> None:
+        camera, self._camera = self._camera, None
+        if camera is not None:
+            camera.close()

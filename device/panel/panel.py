@@ -76,16 +76,16 @@ class Hardware(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PanelActions:
-    """Actions of the new-game button and the power button. If an action is None, the panel shows a refusal instead.
+    """Actions of the new-game button and the power button.
 
-    Holding the new-game button submits the command that `new_game` returns. Holding the power button calls `power_off`,
-    which starts the shutdown of the machine and must return at once. A tap of the power button calls `open_pairing`,
-    which allows one device to pair without a code.
+    Holding the new-game button submits the command that `new_game` returns; without it, the panel refuses. Holding the
+    power button calls `power_off`, which starts the shutdown of the machine and must return at once. A tap of the power
+    button calls `open_pairing`, which allows one device to pair without a code.
     """
 
     new_game: Callable[[], TableCommand] | None = None
-    power_off: Callable[[], None] | None = None
-    open_pairing: Callable[[], None] | None = None
+    power_off: Callable[[], None] = lambda: None
+    open_pairing: Callable[[], None] = lambda: None
 
 
 class Panel(Closeable):
@@ -321,22 +321,15 @@ class Panel(Closeable):
             self._run_command(self._actions.new_game(), seat, seen, done)
 
     def _open_pairing(self, done: Future[TableSnapshot]) -> None:
-        seconds = f"{HOLD_S[Button.POWER]:.0f}"
-        if self._actions.open_pairing is None:
-            self._refuse(Refusal.from_key("hold-power", seconds), done)
-        else:
-            self._actions.open_pairing()
-            self._outputs.start_signal(HELD_SIGNAL)
-            self._outputs.show_message(get_text("pairing-open", seconds))
-            done.set_result(self._session.state)
+        self._actions.open_pairing()
+        self._outputs.start_signal(HELD_SIGNAL)
+        self._outputs.show_message(get_text("pairing-open", f"{HOLD_S[Button.POWER]:.0f}"))
+        done.set_result(self._session.state)
 
     def _power_off(self, done: Future[TableSnapshot]) -> None:
-        if self._actions.power_off is None:
-            self._refuse(Refusal.from_key("no-power-off"), done)
-        else:
-            self._outputs.show_switching_off()
-            self._actions.power_off()
-            done.set_result(self._session.state)
+        self._outputs.show_switching_off()
+        self._actions.power_off()
+        done.set_result(self._session.state)
 
     def _pass_on_result(self, result: Future[TableSnapshot], done: Future[TableSnapshot]) -> None:
         """Copy the result of a session command from the future `result` to the future `done`."""

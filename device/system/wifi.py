@@ -47,14 +47,8 @@ class Hotspot:
 
     @property
     def qr_text(self) -> str:
-        """Text of the QR code that connects a phone to the hotspot.
-
-        Format: https://github.com/zxing/zxing/wiki/Barcode-Contents#wi-fi-network-config-android-ios-11.
-
-        >>> Hotspot("Tile;keeper", "abc", "10.42.0.1").qr_text
-        'WIFI:T:WPA;S:Tile\\\\;keeper;P:abc;;'
-        """
-        return f"WIFI:T:WPA;S:{_escape_field(self.name)};P:{_escape_field(self.password)};;"
+        """Text of the QR code that connects a phone to the hotspot."""
+        return format_wifi_text(self.name, self.password)
 
     def is_active(self, routes: Path = _ROUTES_FILE) -> bool:
         """Return True if the hotspot is active, that is, if the machine has the hotspot's IP address."""
@@ -98,8 +92,11 @@ def read_hotspot(path: Path = HOTSPOT_FILE) -> Hotspot | None:
     return hotspot
 
 
-def _escape_field(text: str) -> str:
-    return re.sub(r'([\\;,:"])', r"\\\1", text)
+def format_wifi_text(name: str, password: str) -> str:
+    """Return the text of a QR code for joining a Wi-Fi: `WIFI:T:WPA;S:...;P:...;;`, or without T and P."""
+    from segno.helpers import make_wifi_data  # only a page or display with a QR code needs it
+
+    return str(make_wifi_data(ssid=name, password=password or None, security="WPA" if password else None))
 
 
 CALL_TIMEOUT_S = 5.0

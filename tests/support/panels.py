@@ -102,7 +102,7 @@ class Wires:
         return sum(bool(state.state) for state in self.factory.pin(self.pins.buzzer).states)
 
 
-def orders(off: Callable[[], None] | None = None) -> PanelActions:
+def orders(off: Callable[[], None] = lambda: None) -> PanelActions:
     """Return the actions of a panel that starts a game of Anna and Ben."""
     return PanelActions(lambda: StartGame(STARTED), off)
 

@@ -8,7 +8,8 @@ import cv2
 import numpy as np
 import pytest
 
-from web.invitation import format_wifi_text, render_qr_blocks, render_qr_svg
+from device.system.wifi import format_wifi_text
+from web.invitation import render_qr_blocks, render_qr_svg
 
 ADDRESS = "http://192.168.0.2:8080/pair?code=123456"
 
@@ -56,7 +57,7 @@ def test_label_is_text_only() -> None:
 
 
 def test_text_that_no_code_holds_is_refused() -> None:
-    with pytest.raises(ValueError, match="9000 letters"):
+    with pytest.raises(ValueError):
         render_qr_svg("x" * 9000, "")
 
 

@@ -16,9 +16,9 @@ from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
-from device.cameras import CameraError, is_camera_spec
+from device.cameras import CameraError, is_camera_spec, open_camera
 from device.cameras.listing import AvailableCamera, is_network_address, list_cameras, resolve_camera
-from device.cameras.preview import CameraPreview
+from device.cameras.reconnecting import CameraPreview
 from device.capture.turn_images import encode_jpeg, shrink_image
 from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
 from device.session.new_game import OWN_LEXICON, SHIPPED_LEXICON, list_own_lexicons
@@ -101,7 +101,7 @@ class CameraChoice:
     """The cameras that can be chosen, and previews of those that the table does not use."""
 
     list_cameras: Callable[[], Sequence[AvailableCamera]] = list_cameras
-    preview: CameraPreview = dataclasses.field(default_factory=CameraPreview)
+    preview: CameraPreview = dataclasses.field(default_factory=lambda: CameraPreview(open_camera))
 
 
 def add_camera_routes(routes: Blueprint, choice: CameraChoice, editor: SettingsEditor, session: TableSession) -> None:

@@ -9,6 +9,7 @@ from flask import Flask, Request, Response, request, session
 from flask import request as current_request
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from itsdangerous import BadSignature, URLSafeSerializer
+from werkzeug.http import dump_cookie
 
 from engine.limits import MAX_BODY_BYTES, MAX_LEXICON_BYTES, MAX_PREVIEW_BYTES, MAX_UPLOADED_PHOTO_BYTES
 from web.game_archive import MAX_IMPORT_BYTES
@@ -147,18 +148,16 @@ class DatelessCookieSessionInterface(SecureCookieSessionInterface):
             response.vary.add("Cookie")
         if not session.modified or not session:
             return
-        response.set_cookie(
+        cookie = dump_cookie(
             self._make_cookie_name(current_request),
             str(_make_serializer(app).dumps(dict(session))),
             max_age=MAX_AGE_S if session.permanent else None,
+            sync_expires=False,
             secure=current_request.is_secure,
             httponly=True,
             samesite="Strict",
         )
-        response.headers.setlist(
-            "Set-Cookie",
-            [_remove_date(cookie) for cookie in response.headers.getlist("Set-Cookie")],
-        )
+        response.headers.add("Set-Cookie", cookie)
 
     def _make_cookie_name(self, request: Request) -> str:
         return f"__Host-{self._name}" if request.is_secure else self._name
@@ -166,8 +165,3 @@ class DatelessCookieSessionInterface(SecureCookieSessionInterface):
 
 def _make_serializer(app: Flask) -> URLSafeSerializer:
     return URLSafeSerializer(app.config["SECRET_KEY"], salt=_SALT)
-
-
-def _remove_date(cookie: str) -> str:
-    """Return a Set-Cookie header without `Expires`, which Werkzeug adds to `Max-Age` for old browsers."""
-    return "; ".join(part for part in cookie.split("; ") if not part.startswith("Expires="))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 from device.cameras import CameraError, Frame
-from device.cameras.preview import CameraPreview
+from device.cameras.reconnecting import CameraPreview
 from tests.support.waiting import PATIENCE_S
 
 
@@ -83,34 +82,4 @@ def test_missing_camera_is_an_error_each_time(machine: Machine) -> None:
     for _ in range(2):
         with pytest.raises(CameraError, match="no such"):
             preview.take_picture("pi")
-    preview.close()
-
-
-class StuckMachine(Machine):
-    """A machine whose camera 0 takes long to open."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.opening, self.ready = threading.Event(), threading.Event()
-
-    def open(self, source: str) -> CountedCamera:
-        if source == "usb:0":
-            self.opening.set()
-            self.ready.wait(PATIENCE_S)
-        return super().open(source)
-
-
-def test_nothing_waits_for_a_camera_that_takes_long_to_open() -> None:
-    machine = StuckMachine()
-    preview = CameraPreview(machine.open)
-    with ThreadPoolExecutor(3) as requests:
-        first = requests.submit(preview.take_picture, "usb:0")
-        assert machine.opening.wait(PATIENCE_S)
-        requests.submit(preview.close).result(PATIENCE_S)
-        other = requests.submit(preview.take_picture, "usb:1")
-        machine.ready.set()
-        assert other.result(PATIENCE_S).max() == 1
-        with pytest.raises(CameraError, match="closed"):
-            first.result(PATIENCE_S)
-    assert [(camera.brightness, camera.closed.is_set()) for camera in machine.opened] == [(0, True), (1, False)]
     preview.close()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from device.cameras.listing import AvailableCamera
-from device.cameras.preview import CameraPreview
+from device.cameras.reconnecting import CameraPreview
 from device.settings import Settings
 from device.settings_editor import SettingsEditor, SettingsFile
 from device.storage.lexicons import OwnLists, save_uploaded_list

@@ -11,7 +11,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from device.cameras.listing import AvailableCamera
-from device.cameras.preview import CameraPreview
+from device.cameras.reconnecting import CameraPreview
 from device.settings import load_settings
 from device.settings_editor import SettingsEditor, SettingsFile
 from tests.device.cameras.test_preview import Machine

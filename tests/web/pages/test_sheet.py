@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
 from device.cameras.listing import AvailableCamera
-from device.cameras.preview import CameraPreview
+from device.cameras.reconnecting import CameraPreview
 from device.settings import Settings, load_settings
 from device.settings_editor import SettingsEditor, SettingsFile
 from tests.device.cameras.test_preview import Machine
