@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import io
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from functools import cached_property
 
-from device.catalogue import get_text
 from device.player_names import is_displayable
-from device.report.contents import Report, ReportChoice, ReportSources, make_report
 from device.session.commands.corrections import make_rack_act
 from device.session.game_import import import_game, list_import_notices
-from device.session.messages import format_sentence
 from device.session.snapshot import BoardView, TableSnapshot
 from device.session.snapshot_builder import build_snapshot, build_tile_views
-from device.storage.archive import export_gcg, export_zip, find_stored_game, make_file_name
-from device.storage.errors import ArchiveError
-from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog, read_ledger
+from device.storage.archive import export_gcg, export_zip, find_stored_game, load_ledger, make_file_name
+from device.storage.errors import GameNotFoundError
+from device.storage.game_log import UNREADABLE_GAME_ERRORS, GameLog
 from device.storage.statistics import (
     HeadToHead,
     PlayerRecord,
@@ -41,14 +37,6 @@ MAX_IMPORT_BYTES = 32 * 1024 * 1024
 MAX_COMMENT_CHARS = 2000
 COMMENT_NOTE = "comment"
 """Name of the note that stores the players' comment on a game."""
-
-
-class GameNotFoundError(TilekeeperError):
-    """Error for a game that is missing or that this version cannot read; the message gives the reason on one line."""
-
-
-class ImportFileError(TilekeeperError):
-    """Error for a file without a readable game. The message gives the reason in one line."""
 
 
 class GameInProgressError(TilekeeperError):
@@ -219,12 +207,9 @@ class GameArchive:
         """Load a game for viewing turn by turn. Raises `GameNotFoundError`, `StoreError`."""
         stored = self.find_game(number)
         if stored.damage and not stored.length:
-            raise GameNotFoundError(format_sentence(stored.damage))
-        try:
-            ledger = read_ledger(event.body for event in self.store.read_events(number))
-            game = ledger.game
-        except UNREADABLE_GAME_ERRORS as error:
-            raise GameNotFoundError(format_sentence(get_text("game-unreadable", number, error))) from None
+            raise GameNotFoundError(stored.damage)
+        ledger = load_ledger(self.store, number)
+        game = ledger.game
         pictured = {entry for entry, kind in self.store.list_pictures(number) if kind == "board"}
         # A command with several turns has one picture.
         by_group = {entry.group: entry.number for entry in ledger.entries if entry.number in pictured}
@@ -234,38 +219,29 @@ class GameArchive:
 
     def find_game(self, number: int) -> StoredGame:
         """Return a game by its number. Raises `GameNotFoundError`, `StoreError`."""
-        with _convert_archive_errors(GameNotFoundError):
-            return find_stored_game(self.store, number)
-
-    def make_report(self, choice: ReportChoice, sources: ReportSources) -> Report:
-        """Collect the contents of a problem report. Raises `GameNotFoundError`, `StoreError`."""
-        with _convert_archive_errors(GameNotFoundError):
-            return make_report(self.store, choice, sources, time.time())
+        return find_stored_game(self.store, number)
 
     def export_gcg(self, number: int, unplayed: UnplayedRule | None = None) -> tuple[str, str]:
         """Return a game in GCG format, and a file name for the download; see `device.storage.archive.export_gcg`.
 
         Raises `GameNotFoundError`, `StoreError`.
         """
-        with _convert_archive_errors(GameNotFoundError):
-            return export_gcg(self.store, number, unplayed), self._make_file_name(number, ".gcg")
+        return export_gcg(self.store, number, unplayed), self._make_file_name(number, ".gcg")
 
     def export_zip(self, number: int) -> tuple[Iterator[bytes], str]:
         """Return the chunks of a ZIP file with a game and its pictures, and a file name for the download.
 
         Raises `GameNotFoundError`, `StoreError`.
         """
-        with _convert_archive_errors(GameNotFoundError):
-            return export_zip(self.store, number), self._make_file_name(number, ".zip")
+        return export_zip(self.store, number), self._make_file_name(number, ".zip")
 
     def import_game(self, data: bytes) -> int:
         """Import a ZIP or GCG file and return the number of the new game.
 
         The import writes only to the store and validates paths and sizes in the file (`device.storage.archive`). Raises
-        `ImportFileError`, `StoreError`.
+        `ArchiveError`, `StoreError`.
         """
-        with _convert_archive_errors(ImportFileError):
-            return import_game(self.store, io.BytesIO(data))
+        return import_game(self.store, io.BytesIO(data))
 
     def delete_game(self, number: int) -> None:
         """Delete a game permanently. Raises `GameNotFoundError`, `GameInProgressError`, `StoreError`."""
@@ -332,15 +308,6 @@ class GameArchive:
 def _clean_comment(text: str) -> str:
     lines = ("".join(filter(is_displayable, line)).rstrip() for line in text.splitlines())
     return "\n".join(lines).strip()[:MAX_COMMENT_CHARS].rstrip()  # browsers send each line break as two characters
-
-
-@contextmanager
-def _convert_archive_errors(kind: type[TilekeeperError]) -> Iterator[None]:
-    """Convert errors of archives in the `with` block to the exception `kind`, with a sentence for the user."""
-    try:
-        yield
-    except ArchiveError as error:
-        raise kind(format_sentence(str(error))) from None
 
 
 def to_local_date(time_s: float) -> date:

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 from device.catalogue import get_text
 from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable, remove_invisible
-from device.storage.errors import ArchiveError
+from device.storage.errors import ArchiveError, GameNotFoundError
 from device.storage.game_file import (
     GAME_MEMBER,
     PICTURE_MEMBER,
@@ -45,20 +45,20 @@ _import_lock = threading.Lock()
 
 
 def load_game(store: GameStore, number: int) -> Game:
-    """Return the game that follows from the entries in the store. Raises `ArchiveError`, `StoreError`."""
+    """Return the game that follows from the entries in the store. Raises `GameNotFoundError`, `StoreError`."""
     return load_ledger(store, number).game
 
 
 def load_ledger(store: GameStore, number: int) -> Ledger:
-    """Load the ledger of a game from the store. Raises `ArchiveError`, `StoreError`."""
+    """Load the ledger of a game from the store. Raises `GameNotFoundError`, `StoreError`."""
     events = store.list_events_to_export(number)
     if not events:
-        raise ArchiveError(get_text("game-gone", number))
+        raise GameNotFoundError(get_text("game-gone", number))
     try:
         ledger = read_ledger(event.body for event in events)
         _ = ledger.game  # raises for impossible acts
     except UNREADABLE_GAME_ERRORS as error:
-        raise ArchiveError(get_text("game-unreadable", number, error)) from error
+        raise GameNotFoundError(get_text("game-unreadable", number, error)) from error
     return ledger
 
 
@@ -72,7 +72,7 @@ def export_gcg(store: GameStore, number: int, unplayed: UnplayedRule | None = No
     try:
         return format_gcg(build_record(game, load_shipped_lexicon(game.tiles.name), unplayed))
     except RulesError as error:
-        raise ArchiveError(str(error)) from error
+        raise GameNotFoundError(str(error)) from error
 
 
 def export_zip(store: GameStore, number: int) -> Iterator[bytes]:
@@ -187,10 +187,10 @@ def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str
 
 
 def find_stored_game(store: GameStore, number: int) -> StoredGame:
-    """Return the game with this number. Raises `ArchiveError` for an unknown number, and `StoreError`."""
+    """Return the game with this number. Raises `GameNotFoundError`, `StoreError`."""
     stored = next((game for game in store.list_games() if game.id == number), None)
     if stored is None:
-        raise ArchiveError(get_text("game-gone", number))
+        raise GameNotFoundError(get_text("game-gone", number))
     return stored
 
 

@@ -47,7 +47,11 @@ class GameDeletedError(StoreError):
 
 
 class ArchiveError(TilekeeperError):
-    """Error for a file that cannot be imported or a missing game; the message has reason and remedy on one line."""
+    """Error for a file that cannot be imported, or a game; the message has reason and remedy on one line."""
+
+
+class GameNotFoundError(ArchiveError):
+    """Error for a game that is missing, or that this version cannot read or describe in a file."""
 
 
 @contextmanager

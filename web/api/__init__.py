@@ -13,9 +13,10 @@ from typing import Annotated
 from flask import Blueprint, Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
+from device.session.messages import format_sentence
 from device.session.new_game import FindLexicon
 from device.session.table_session import TableSession
-from device.storage.store import StoreError
+from device.storage.errors import ArchiveError, GameNotFoundError, StoreError
 from engine.errors import TilekeeperError
 from web.api.devices import DeviceOperations, Tokens
 from web.api.games import ArchiveOperations, ReportOperations
@@ -31,7 +32,7 @@ from web.api.operations import (
     make_operation,
     register_routes,
 )
-from web.game_archive import GameArchive, GameInProgressError, GameNotFoundError, ImportFileError
+from web.game_archive import GameArchive, GameInProgressError
 from web.live import LiveUpdates
 from web.pages.reports import ProblemReports
 from web.security.csrf import is_cross_site
@@ -42,7 +43,7 @@ _OPENAPI_PATH = Path(__file__).with_name("openapi.json")
 _ERROR_STATUSES: dict[type[TilekeeperError], int] = {
     GameNotFoundError: 404,
     GameInProgressError: 409,
-    ImportFileError: 409,
+    ArchiveError: 409,
     StoreError: 503,
 }
 
@@ -103,4 +104,4 @@ def _handle_api_error(error: ApiError) -> Response:
 
 def _handle_error(error: TilekeeperError) -> Response:
     status = next(status for kind, status in _ERROR_STATUSES.items() if isinstance(error, kind))
-    return make_json_response(Problem(str(error)), status)
+    return make_json_response(Problem(format_sentence(str(error))), status)

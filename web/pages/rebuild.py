@@ -23,6 +23,7 @@ from device.session.commands.turn_corrections import FillTurns
 from device.session.messages import CommandRefusedError, make_refusal
 from device.session.snapshot_builder import build_snapshot
 from device.session.table_session import TableSession
+from device.storage.errors import ArchiveError
 from engine.board import SQUARES, Board, load_layout, square_name
 from engine.errors import TilekeeperError
 from engine.game import Game
@@ -35,7 +36,7 @@ from engine.sheet_errors import Mistake, SheetError
 from engine.tiles import TileSet, load_tile_set, playable_tile_set_names
 from vision.photo import PhotoError, decode_photo
 from web.filters import list_rows
-from web.game_archive import GameArchive, ImportFileError
+from web.game_archive import GameArchive
 from web.i18n import Texts, texts
 from web.pages.pictures import READ_TIMEOUT_S
 from web.responses import refuse, render_page, require_pairing
@@ -113,7 +114,7 @@ class RebuildPages:
             if "fill" in request.form and orders.count == 1:
                 self._fill_turns(form, paper, orders)
                 return redirect("/", code=303)
-        except (ScoreSheetError, CommandRefusedError, ImportFileError) as error:
+        except (ScoreSheetError, CommandRefusedError, ArchiveError) as error:
             return self._render(form, reason=texts().translate(error))
         except TooManyOrdersError:
             return self._render(form, reason=texts()("rebuild.too_many"))
@@ -178,7 +179,7 @@ class RebuildPages:
         self.session.submit(FillTurns(turns)).result(READ_TIMEOUT_S)
 
     def _save(self, paper: PaperGame, orders: PlayOrders) -> int:
-        """Save the game as an imported one, and return its number. Raises `ImportFileError`."""
+        """Save the game as an imported one, and return its number. Raises `ArchiveError`."""
         game = paper.build_game(next(iter(orders)))
         record = build_record(game, load_shipped_lexicon(paper.tiles.language_code))
         return self.archive.import_game(format_gcg(record).encode())

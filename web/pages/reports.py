@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 
-from device.report.contents import LOG_MEMBER, Report, ReportChoice, ReportSources
+from device.report.contents import LOG_MEMBER, Report, ReportChoice, ReportSources, make_report
 from device.session.snapshot import TurnView
+from device.storage.errors import GameNotFoundError
 from engine.limits import MAX_REPORT_TURNS
-from web.game_archive import GameArchive, GameLine, GameNotFoundError
+from web.game_archive import GameArchive, GameLine
 from web.host_info import HostInfo
 from web.i18n import texts
 from web.responses import refuse, render_page, require_admin, send_file, send_picture
@@ -36,7 +38,8 @@ class ProblemReports:
 
     def prepare(self, choice: ReportChoice) -> tuple[str, Report]:
         """Collect the contents of a report; return its id and the report. Raises `GameNotFoundError`, `StoreError`."""
-        report, number = self._archive.make_report(choice, self._sources), secrets.token_hex(8)
+        report = make_report(self._archive.store, choice, self._sources, time.time())
+        number = secrets.token_hex(8)
         with self._lock:
             self._prepared = dict([*self._prepared.items(), (number, report)][-MAX_PREPARED:])
         return number, report

@@ -19,6 +19,7 @@ from device.session.commands.corrections import RenamePlayer
 from device.session.messages import CommandRefusedError
 from device.session.table_session import TableSession
 from device.storage.backups import add_missing_games, copy_games_to_file
+from device.storage.errors import ArchiveError, GameNotFoundError
 from device.storage.statistics import HeadToHead
 from engine.rules import UnplayedRule
 from web.filters import build_score_charts
@@ -27,8 +28,6 @@ from web.game_archive import (
     CommentChangedError,
     GameArchive,
     GameInProgressError,
-    GameNotFoundError,
-    ImportFileError,
     PlayersMetError,
     to_local_date,
 )
@@ -190,7 +189,7 @@ class HistoryPages:
             with closing(file):
                 try:
                     numbers.append(self.archive.import_game(file.read()))
-                except ImportFileError as error:
+                except ArchiveError as error:
                     refused.append(error if len(files) == 1 else f"{file.filename}: {texts().translate(error)}")
         if refused:
             t = texts()
