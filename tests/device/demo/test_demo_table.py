@@ -16,8 +16,6 @@ from device.cli.demo import describe_host, list_own_words
 from device.demo.demo_table import (
     PRESS_TIME_S,
     SCORE_DISPLAY_TIME_S,
-    THINKING_TIME_S,
-    TILE_INTERVAL_S,
     Demo,
     DemoChangedError,
     add_finished_games,
@@ -133,7 +131,7 @@ def play_with_viewer(command: TableCommand | None, wait_s: float, turns: int = 3
         return lines
 
 
-@pytest.mark.parametrize("wait_s", [SCORE_DISPLAY_TIME_S, THINKING_TIME_S, TILE_INTERVAL_S, PRESS_TIME_S])
+@pytest.mark.parametrize("wait_s", [SCORE_DISPLAY_TIME_S, PRESS_TIME_S])
 def test_turn_that_a_viewer_undoes_is_ended_again(wait_s: float) -> None:
     assert play_with_viewer(Undo(), wait_s) == play_with_viewer(None, wait_s)
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import msgspec
+import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -83,7 +84,7 @@ from tests.support.play_at_random import noisy, random_game, random_play
 from tests.support.text_table import TextTable
 from tests.support.waiting import PATIENCE_S
 
-EVENINGS, STEPS = 80, 30
+FEW_EVENINGS, EVENINGS, STEPS = 12, 80, 30
 SEEDS = st.integers(0, 2**32)
 NUMBERS = st.integers(0, 5)
 TURN_COMMANDS = (
@@ -454,8 +455,10 @@ class AnyOrder(RuleBasedStateMachine):
         assert stored is not None and stored.ledger == log.ledger and stored.game.state == log.game.state
 
 
-AnyOrder.TestCase.settings = settings(max_examples=EVENINGS, stateful_step_count=STEPS, deadline=None, derandomize=True)
-TestCommandsInAnyOrder = AnyOrder.TestCase
+@pytest.mark.parametrize("evenings", [FEW_EVENINGS, pytest.param(EVENINGS, marks=pytest.mark.slow)])
+def test_commands_in_any_order(evenings: int) -> None:
+    chosen = settings(max_examples=evenings, stateful_step_count=STEPS, deadline=None, derandomize=True)
+    run_state_machine_as_test(AnyOrder, settings=chosen)  # type: ignore[no-untyped-call]
 
 
 def test_every_command_is_given() -> None:

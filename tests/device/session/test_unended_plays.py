@@ -22,9 +22,9 @@ from tests.support.text_table import FARM, HORN, RuledTable
 FOXM = ("FOXM", 5, 7, False)
 
 
-@pytest.fixture(params=["button", "propose", "end"])
+@pytest.fixture(params=["button", "end"])
 def table(request: pytest.FixtureRequest) -> Iterator[SteppedTable]:
-    config = None if request.param == "button" else AutoTurnConfig(ends=request.param == "end", wait_s=20.0)
+    config = AutoTurnConfig(ends=True, wait_s=20.0) if request.param == "end" else None
     with open_stepped_table(RuledTable, auto_turns=config) as table:
         yield table
 
