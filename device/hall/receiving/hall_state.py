@@ -78,17 +78,9 @@ _PHASES = {str(phase): phase for phase in Phase}
 class HallTable:
     """One table in the state of the hall.
 
-    The pages show a table from two sources, its newest game (`played`) and its state (`state`):
-
-    - If the table still shows the game, and the game's events can be read (`_shown_game`), the players, the board and
-      the turns are those of the game. Otherwise they are those of the state.
-    - The phase, the player to move and the clocks are those of the state. If the state does not belong to the last
-      received event of the shown game (`_current_state`), they are those of the game.
-    - If the hall has received neither a game nor a state, the table is in the lobby.
-
     `is_online` is None until the table's status is known. `state` is the last state that the table published, and
     `arrived` the time of its arrival (`time.monotonic()`). `revision` is the hall's revision after the last change of
-    this table.
+    this table. `snapshot` is what the pages show (`_build_table_snapshot`).
     """
 
     name: str
@@ -97,6 +89,7 @@ class HallTable:
     state: TableState | None = None
     arrived: float = 0.0
     played: PlayedGame | None = None
+    snapshot: TableSnapshot = field(default_factory=TableSnapshot)
 
     @property
     def title(self) -> str:
@@ -116,75 +109,29 @@ class HallTable:
         is_playing = self.state.phase not in (Phase.LOBBY, Phase.ENDED)
         return self.state.calls_director or bool(self.state.trouble) or (is_playing and self.is_online is False)
 
-    @property
-    def snapshot(self) -> TableSnapshot:
-        """The game as a snapshot like that of a session, without a delay for viewers."""
-        return self.make_snapshot(0.0)
-
     def make_snapshot(self, delay_s: float) -> TableSnapshot:
-        """Return the game as a snapshot like that of a session: from its events, with the table's phase and clocks.
-
-        Viewers see the game and its clocks `delay_s` seconds late. If the hall does not have the events of the game, or
-        cannot read them, the snapshot contains only the state that the table has published.
-        """
-        state, played = self._current_state, self._shown_game
-        if played is None:
-            return self._make_short_snapshot(delay_s)
-        snapshot = replace(played.snapshot, revision=self.revision)
-        if state is None:
-            return snapshot
-        overtime = snapshot.rules.overtime_points if snapshot.rules else 0
-        clock = self._make_clock(state, overtime, delay_s)
-        return replace(snapshot, phase=_read_phase(state), turn_of=state.turn_of, clock=clock)
-
-    @property
-    def phase(self) -> Phase:
-        """The phase that `snapshot` contains; this property is faster, because it makes no snapshot."""
-        if state := self._current_state:
-            return _read_phase(state)
-        played = self._shown_game
-        return played.snapshot.phase if played else Phase.LOBBY
+        """Return the snapshot for viewers who see the game and its clocks `delay_s` seconds late."""
+        clock = self.snapshot.clock
+        return replace(self.snapshot, clock=clock and replace(clock, since=clock.since + delay_s))
 
     @property
     def is_playing(self) -> bool:
         """True if a game is in progress at the table."""
-        return self.phase not in (Phase.LOBBY, Phase.ENDED)
-
-    @property
-    def players(self) -> tuple[PlayerView, ...]:
-        """The players with their totals, as in `snapshot`."""
-        played = self._shown_game
-        return played.snapshot.players if played else self._make_short_snapshot(0.0).players
+        return self.snapshot.phase not in (Phase.LOBBY, Phase.ENDED)
 
     @property
     def is_waiting(self) -> bool:
         """True if a game without a turn is paused: it waits for the director."""
-        played = self._shown_game
-        return self.phase is Phase.PAUSED and played is not None and not played.snapshot.turns
+        return self.snapshot.phase is Phase.PAUSED and self.snapshot.game > 0 and not self.snapshot.turns
 
     @property
-    def shown_game_id(self) -> int:
-        """The id in the hall of the game that the table shows, 0 if it shows none."""
-        played = self._shown_game
-        return played.received.id if played else 0
-
-    @property
-    def _shown_game(self) -> PlayedGame | None:
+    def shown_game(self) -> PlayedGame | None:
         """The newest game, if its events can be read and if the table still shows it; otherwise None."""
         state, played = self.state, self.played
         if played is None or played.game is None:
             return None
         is_shown = state is None or is_state_of(state, played.received) or _is_state_after(state, played.received)
         return played if is_shown else None
-
-    @property
-    def _current_state(self) -> TableState | None:
-        """The state, if it was made after the last received event of the game that is shown; otherwise None."""
-        state, played = self.state, self._shown_game
-        if state is None or played is None:
-            return state
-        is_current = (state.game, state.events) == (played.received.number, played.event_count)
-        return state if is_current else None
 
     def is_newest(self, game: ReceivedGame) -> bool:
         """Return True if no other game of the table is newer.
@@ -200,24 +147,43 @@ class HallTable:
             return is_state_of(self.state, game)
         return shown.started <= game.started
 
-    def _make_short_snapshot(self, delay_s: float) -> TableSnapshot:
-        if self.state is None:
-            return TableSnapshot(self.revision)
-        return TableSnapshot(
-            self.revision,
-            phase=_read_phase(self.state),
-            players=tuple(PlayerView(player.name, player.total) for player in self.state.players),
-            turn_of=self.state.turn_of,
-            in_bag=self.state.in_bag,
-            winners=self.state.winners,
-            clock=self._make_clock(self.state, 0, delay_s),
-        )
 
-    def _make_clock(self, state: TableState, overtime: int, delay_s: float) -> ClockView | None:
-        clock = state.clock
-        if clock is None:
-            return None
-        return ClockView(clock.limit, overtime, clock.used, clock.running, clock.paused, self.arrived + delay_s)
+def _build_table_snapshot(table: HallTable) -> TableSnapshot:
+    """Return what the pages show of a table, as a snapshot like that of a session.
+
+    - If the table still shows its newest game, and the game's events can be read, the players, the board and the turns
+      are those of the game. Otherwise they are those of the state that the table has published.
+    - The phase, the player to move and the clocks are those of the state, if it belongs to the last received event of
+      the shown game; otherwise they are those of the game.
+    - If the hall has received neither a game nor a state, the table is in the lobby.
+    """
+    state, played = table.state, table.shown_game
+    if played is None:
+        return TableSnapshot(table.revision) if state is None else _build_short_snapshot(table, state)
+    snapshot = replace(played.snapshot, revision=table.revision)
+    if state is None or (state.game, state.events) != (played.received.number, played.event_count):
+        return snapshot
+    clock = _make_clock(table, state, snapshot.rules.overtime_points if snapshot.rules else 0)
+    return replace(snapshot, phase=_read_phase(state), turn_of=state.turn_of, clock=clock)
+
+
+def _build_short_snapshot(table: HallTable, state: TableState) -> TableSnapshot:
+    return TableSnapshot(
+        table.revision,
+        phase=_read_phase(state),
+        players=tuple(PlayerView(player.name, player.total) for player in state.players),
+        turn_of=state.turn_of,
+        in_bag=state.in_bag,
+        winners=state.winners,
+        clock=_make_clock(table, state, 0),
+    )
+
+
+def _make_clock(table: HallTable, state: TableState, overtime: int) -> ClockView | None:
+    clock = state.clock
+    if clock is None:
+        return None
+    return ClockView(clock.limit, overtime, clock.used, clock.running, clock.paused, table.arrived)
 
 
 def is_state_of(state: TableState, game: ReceivedGame) -> bool:
@@ -270,9 +236,9 @@ class HallState:
     def all_results(self) -> list[Result]:
         """The results of ended games, and the current totals of games in progress."""
         running = [
-            Result(table.name, tuple(one.name for one in players), tuple(one.total for one in players), (), 0.0, played)
+            Result(table.name, shown.game.players, shown.game.totals, (), 0.0, shown.received.id)
             for table in self.tables.values()
-            if table.is_playing and (players := table.players) and (played := table.shown_game_id)
+            if table.is_playing and (shown := table.shown_game) and shown.game
         ]
         return [*self.results, *running]
 
@@ -324,7 +290,7 @@ class HallState:
         table = self.tables.get(self.find_name(line.pairing.table))
         if table is None or (line.state is not PairingState.OPEN and line.state is not PairingState.PLAYING):
             return ""
-        is_other = table.is_playing and make_players_key(one.name for one in table.players) != line.pairing.key
+        is_other = table.is_playing and make_players_key(one.name for one in table.snapshot.players) != line.pairing.key
         offer = self.find_offer(table.name) if line.round == self.event.sent else None
         if table.is_online is False:
             return "away"
@@ -432,7 +398,8 @@ class HallState:
         return hall
 
     def _replace_table(self, table: HallTable) -> HallState:
-        tables = {**self.tables, table.name: replace(table, revision=self.revision + 1)}
+        table = replace(table, revision=self.revision + 1)
+        tables = {**self.tables, table.name: replace(table, snapshot=_build_table_snapshot(table))}
         if table.name in self.tables:
             return self._advance(tables=MappingProxyType(tables))
         tables = dict(sorted(tables.items(), key=lambda item: sort_key(item[0])))
