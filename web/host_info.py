@@ -54,11 +54,8 @@ class DirectorCall(Protocol):
 
     calls_director: bool
 
-    def call_director(self) -> None:
-        """Call the director."""
-
-    def cancel_call(self) -> None:
-        """Cancel the call of the director."""
+    def call_director(self, *, is_on: bool) -> None:
+        """Call the director, or cancel the call."""
 
 
 @dataclass(frozen=True, slots=True)

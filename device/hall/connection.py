@@ -131,7 +131,7 @@ class BrokerConnection:
         except (OSError, ValueError) as error:
             raise BrokerLostError(str(error)) from error
         try:
-            self._wait_until(lambda: self._is_ready)
+            self._wait_for_reply()
         except TilekeeperError:
             self.close()
             raise
@@ -181,14 +181,10 @@ class BrokerConnection:
         if self._refusal or self._client.socket() is None:
             self._raise_end("the connection is lost")
 
-    def wait_for_acknowledgement(self) -> None:
-        """Wait until the broker has acknowledged all messages. Raises `BrokerLostError`, `BrokerRefusedError`."""
-        self._wait_until(lambda: self.is_acknowledged)
-
-    def _wait_until(self, is_done: Callable[[], bool]) -> None:
-        """Wait until `is_done` returns True. Raises `BrokerLostError` after `CONNECT_TIMEOUT_S`."""
+    def _wait_for_reply(self) -> None:
+        """Wait until the broker has accepted the client. Raises `BrokerLostError` after `CONNECT_TIMEOUT_S`."""
         due = time.monotonic() + CONNECT_TIMEOUT_S
-        while not is_done():
+        while not self._is_ready:
             if time.monotonic() >= due:
                 raise BrokerLostError("the broker does not answer")
             self.wait(0.5)

@@ -20,12 +20,12 @@ from device.hall.receiving.receiver import HallReceiver
 from device.storage.damage import compute_checksum
 from device.storage.game_file import generate_zip
 from device.storage.game_log import read_ledger
-from engine.errors import RulesError, TilekeeperError
+from engine.errors import RulesError
 from engine.game import Game
 from engine.gcg import build_record, format_gcg
 from engine.lexicon import load_shipped_lexicon
 from web.hall.feed import MAX_DELAY_S
-from web.hall.view import HallPage, HallView, find_shown_round, render_event
+from web.hall.view import HallPage, HallView, render_event
 from web.i18n import texts
 from web.responses import accept, is_document_request, refuse, render_page, send_file
 from web.security.pairing import Pairing, find_current_client
@@ -119,7 +119,7 @@ class EventPages:
         view = self._choose_view()
         live_id, state = view.newest_id, view.state
         rounds = state.rounds
-        current = find_shown_round(state)
+        current = state.current_round
         shown = number or request.args.get("round", current or 1, type=int)
         pairings = state.event.rounds.get(shown, ())
         director = find_current_client(self.pairing) if "print" not in request.args else None
@@ -195,13 +195,11 @@ class EventPages:
             changed = import_pairings(event, text, number)
             is_old = request.form.get("before") not in (None, compute_checksum(*event.rounds.get(number, ())))
             if is_old and changed != event:
-                raise _OutdatedFormError
+                raise PairingsError(texts()("hall.pairings_changed"))
             return changed
 
         try:
             self.hall.edit_event(save)
-        except _OutdatedFormError:
-            return self._refuse(texts()("hall.pairings_changed"), number)
         except PairingsError as error:
             return self._refuse(texts().translate(error), number)
         return _accept(number)
@@ -276,9 +274,7 @@ class EventPages:
         """
         self._find_round(number)
         self.hall.edit_event(
-            lambda event: replace_struct(
-                event, sent=number, is_started=event.is_started if event.sent == number else False
-            )
+            lambda event: replace_struct(event, sent=number, is_started=event.is_started and event.sent == number)
         )
         return _accept(number)
 
@@ -293,10 +289,6 @@ class EventPages:
 
     def _find_round(self, number: int) -> list[Line]:
         return list(self.state.rounds.get(number, ())) or abort(404)
-
-
-class _OutdatedFormError(TilekeeperError):
-    """Error for a form with pairings that were changed since the page was opened."""
 
 
 def _accept(number: int) -> ResponseReturnValue:

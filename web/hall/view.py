@@ -22,7 +22,6 @@ from device.hall.receiving.event import (
     PairingState,
     Result,
     compute_standings,
-    find_current_round,
     find_uncounted,
 )
 from device.hall.receiving.hall_state import HallState, HallTable
@@ -171,11 +170,6 @@ MAX_UNCOUNTED_SHOWN = 20
 """Largest number of results without a pairing that the director's page lists; older results are not shown."""
 
 
-def find_shown_round(state: HallState) -> int:
-    """Return the round that the pages show first: the one that is played, 0 without rounds."""
-    return find_current_round(state.event, state.rounds)
-
-
 def list_decided(state: HallState) -> list[Line]:
     """Return the pairings whose points count, of the newest round that has some."""
     decided = [[line for line in lines if line.counts] for lines in state.rounds.values()]
@@ -193,7 +187,7 @@ def choose_board(state: HallState) -> dict[str, object]:
 
     `is_full` is True while no game of the round is played, so that there is nothing else to see.
     """
-    number = find_shown_round(state)
+    number = state.current_round
     lines = state.rounds.get(number, ())
     is_over = bool(lines) and not any(line.is_open for line in lines)
     is_new = bool(lines) and all(line.state in (PairingState.OPEN, PairingState.BYE) for line in lines)

@@ -52,10 +52,7 @@ def create_call_blueprint(hall: DirectorCall, pairing: Pairing) -> Blueprint:
 
     @routes.post("/call")
     def call() -> ResponseReturnValue:
-        if request.form.get("on"):
-            hall.call_director()
-        else:
-            hall.cancel_call()
+        hall.call_director(is_on=bool(request.form.get("on")))
         return accept()
 
     return routes

@@ -92,14 +92,9 @@ class HallPublisher(BrokerTask):
         self._store.late_listeners.remove(self._handle_late_entry)
         super().close()
 
-    def call_director(self) -> None:
-        """Call the director of the hall."""
-        self.calls_director = True
-        self._wake_thread()
-
-    def cancel_call(self) -> None:
-        """Cancel the call of the director."""
-        self.calls_director = False
+    def call_director(self, *, is_on: bool) -> None:
+        """Call the director of the hall, or cancel the call."""
+        self.calls_director = is_on
         self._wake_thread()
 
     def _handle_state(self, _: TableSnapshot) -> None:

@@ -27,6 +27,7 @@ from device.hall.receiving.event import (
     Result,
     Rounds,
     assign_games,
+    find_current_round,
     make_players_key,
     make_result,
     make_rounds,
@@ -246,6 +247,11 @@ class HallState:
     def rounds(self) -> Rounds:
         """The rounds of the event with the state of each pairing."""
         return make_rounds(self.event, self.all_results)
+
+    @property
+    def current_round(self) -> int:
+        """The round that is played, 0 without rounds."""
+        return find_current_round(self.event, self.rounds)
 
     def find_title(self, name: str) -> str:
         """Return the title of a table; for an unknown table, return `name`."""

@@ -19,11 +19,8 @@ class Hall:
     def __init__(self) -> None:
         self.calls_director = False
 
-    def call_director(self) -> None:
-        self.calls_director = True
-
-    def cancel_call(self) -> None:
-        self.calls_director = False
+    def call_director(self, *, is_on: bool) -> None:
+        self.calls_director = is_on
 
 
 @pytest.fixture

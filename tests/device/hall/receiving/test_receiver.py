@@ -89,9 +89,9 @@ def test_call_of_the_director_reaches_the_hall(playing: TableSession, broker: Br
         HallReceiver(":memory:", broker.settings()) as hall,
     ):
         until(lambda: agrees(hall, playing))
-        table.call_director()
+        table.call_director(is_on=True)
         until(lambda: hall.state.tables["7"].needs_help)
-        table.cancel_call()
+        table.call_director(is_on=False)
         until(lambda: not hall.state.tables["7"].needs_help)
 
 
