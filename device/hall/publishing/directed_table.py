@@ -152,9 +152,16 @@ class DirectedTable:
             order = verify_order(payload, before.key, self._table, store_id, before.numbers.get(key, 0))
             numbers = {**before.numbers, key: order.number}
             self._save(_apply(msgspec.structs.replace(before, numbers=numbers), order.command))
-        if isinstance(order.command, OfferPairing) and order.command.started:
-            self._submit(StartClock(order.command.players))  # refused unless such a game waits
+        if isinstance(order.command, OfferPairing):
+            self._show_offer(order.command, before.offer)
         self._queue_answer(order.number, None)
+
+    def _show_offer(self, offer: OfferPairing, before: OfferPairing | None) -> None:
+        """Start the game of a pairing if its round is started, and tell players who do not know it yet."""
+        if before is None or (before.round, before.players) != (offer.round, offer.players):
+            self._report(get_text("order-pairing", offer.round, " \u2013 ".join(offer.players)))
+        if offer.started:
+            self._submit(StartClock(offer.players))  # refused unless such a game waits
 
     def _queue_answer(self, number: int, error: BaseException | None) -> None:
         """Queue the answer to the order `number`.

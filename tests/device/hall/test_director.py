@@ -160,9 +160,11 @@ def test_refused_order_changes_nothing_and_is_reported(lone: LoneTable, store: G
 
 def test_orders_are_carried_out(lone: LoneTable) -> None:
     lone.receive(make_order(1, SetTableName("Final")))
-    lone.receive(make_order(2, OfferPairing(("Anna", "Ben"))))
+    lone.receive(make_order(2, OfferPairing(("Anna", "Ben"), 1, started=False)))
     assert (lone.directed.direction.name, lone.directed.pairing) == ("Final", ("Anna", "Ben"))
-    assert lone.submitted == [START] and lone.reports == []
+    assert lone.submitted == [] and lone.reports == ["Round 1: Anna – Ben"]
+    lone.receive(make_order(3, OfferPairing(("Anna", "Ben"), 1)))
+    assert lone.submitted == [START] and len(lone.reports) == 1
 
 
 def test_order_is_refused_before_the_hall_is_accepted(store: GameStore) -> None:
