@@ -4,58 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from device.panel.buttons import Button
-from device.panel.lights import PanelView, Signal
-from device.session.snapshot import Moment, TableSnapshot
-from device.system.wifi import Hotspot
+from device.system.wifi import Hotspot, NetworkManager
 from engine.events import GameStarted
 
 if TYPE_CHECKING:
     from device.hall.publishing.directed_table import DirectedTable
+    from device.hall.publishing.publisher import HallPublisher
+    from device.panel.panel import Panel
     from web.pages.settings import SettingsAccess
-    from web.pages.wifi import WifiManager
 
 
 _LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
-
-
-class PanelControl(Protocol):
-    """The methods of the panel (`device.panel.panel.Panel`) that the web pages use."""
-
-    @property
-    def view(self) -> PanelView:
-        """The current lights and buttons of the panel."""
-
-    def press(self, button: Button, *, held: bool = False, seen: Moment | None = None) -> Future[TableSnapshot]:
-        """Press a button, or hold it if `held` is True, with the same effect as on the real button.
-
-        `seen` is the version of the game that the page showed.
-        """
-
-    def begin_rehearsal(self) -> None:
-        """Begin the button test, in which a press has no effect except a confirmation."""
-
-    def end_rehearsal(self) -> None:
-        """End the button test."""
-
-    def show_signal(self, signal: Signal) -> None:
-        """Give a signal: switch on lights or the buzzer for some seconds."""
-
-
-class DirectorCall(Protocol):
-    """Interface for calling the director of the hall to which the table belongs.
-
-    `device.hall.publishing.publisher.HallPublisher` implements it.
-    """
-
-    calls_director: bool
-
-    def call_director(self, *, is_on: bool) -> None:
-        """Call the director, or cancel the call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +47,7 @@ class HostInfo:
       hall.
     """
 
-    panel: PanelControl | None = None
+    panel: Panel | None = None
     wired_buttons: tuple[Button, ...] = ()
     find_problems: Callable[[], Sequence[str]] = tuple
     addresses: Callable[[], Sequence[str]] = tuple
@@ -95,7 +58,7 @@ class HostInfo:
     read_log: Callable[[], str] = str
     find_version: Callable[[], str] = str
     data_folder: str = ""
-    wifi_manager: WifiManager | None = None
+    wifi_manager: NetworkManager | None = None
     settings: SettingsAccess | None = None
     find_secure_port: Callable[[], int | None] = lambda: None
     board_colours: str = ""
@@ -104,7 +67,7 @@ class HostInfo:
     is_new_table: Callable[[], bool] = lambda: False
     find_new_game: Callable[[int], GameStarted | None] = lambda _: None
     start_own_game: Callable[[], None] | None = None
-    hall: DirectorCall | None = None
+    hall: HallPublisher | None = None
     directed: DirectedTable | None = None
 
     def find_phone_addresses(self) -> tuple[str, ...]:

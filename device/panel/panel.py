@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from device.catalogue import get_text
 from device.panel.button_commands import (
@@ -29,12 +29,11 @@ from device.panel.button_commands import (
     choose_response,
 )
 from device.panel.buttons import HOLD_S, Button, EdgeHandler, Gesture, GestureDetector, GestureKind
-from device.panel.gpio import GpioUnavailableError, make_gpio_hardware, may_have_pins
+from device.panel.gpio import GpioHardware, GpioUnavailableError, make_gpio_hardware, may_have_pins
 from device.panel.lights import (
     HELD_SIGNAL,
     PRESSED_SIGNAL,
     REFUSED_SIGNAL,
-    OutputLevels,
     PanelOutputs,
     PanelStatus,
     PanelView,
@@ -58,20 +57,6 @@ _log = logging.getLogger(__name__)
 
 REHEARSAL_TIMEOUT_S = 600.0
 """Time after which a rehearsal (a test of the buttons without effect on the game) ends automatically, in seconds."""
-
-
-class Hardware(Protocol):
-    """Interface of buttons, lights and buzzer; implemented by `device.panel.gpio.GpioHardware`."""
-
-    @property
-    def pressed_buttons(self) -> frozenset[Button]:
-        """The buttons that are down now."""
-
-    def show(self, levels: OutputLevels) -> None:
-        """Set lights and buzzer."""
-
-    def close(self) -> None:
-        """Switch everything off and release the pins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +83,7 @@ class Panel(Closeable):
         self,
         session: TableSession,
         actions: PanelActions,
-        hardware: Callable[[EdgeHandler], Hardware] | None = None,
+        hardware: Callable[[EdgeHandler], GpioHardware] | None = None,
         clock: Callable[[], float] = time.monotonic,
         events: queue.SimpleQueue[Callable[[], None] | None] | None = None,
     ) -> None:

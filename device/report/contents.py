@@ -24,7 +24,7 @@ from msgspec import Meta
 
 from device.storage.archive import find_stored_game
 from device.storage.files import read_small_file
-from device.storage.game_file import GAME_MEMBER, encode_game, generate_zip, name_picture, to_local_time
+from device.storage.game_file import GAME_MEMBER, encode_game, generate_zip, name_picture
 from device.storage.store import GameStore
 from device.storage.stored_game import EventBody, StoredEvent, StoredGame
 from engine.events import GameStarted, PlayerRenamed, RecordImported
@@ -187,7 +187,7 @@ class Report:
     @property
     def file_name(self) -> str:
         """Name for the ZIP file, with the date and the game's number."""
-        return f"tilekeeper-report-{time.strftime('%Y-%m-%d', to_local_time(self.made))}-game-{self.choice.game}.zip"
+        return f"tilekeeper-report-{time.strftime('%Y-%m-%d', time.localtime(self.made))}-game-{self.choice.game}.zip"
 
     def list_members(self) -> tuple[tuple[str, int], ...]:
         """Return the name and size (bytes, before compression) of each member of the ZIP file."""

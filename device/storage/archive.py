@@ -25,7 +25,6 @@ from device.storage.game_file import (
     name_picture,
     open_zip,
     parse_ledger,
-    to_local_time,
 )
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, read_ledger, write_ledger
 from device.storage.statistics import SummaryCache
@@ -182,7 +181,7 @@ def _clean_player_name(name: str) -> str:
 def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str:
     """Return a file name of ASCII letters with the date, number and players of a game, followed by `suffix`."""
     ascii_names = [re.sub(r"[^A-Za-z0-9]", "", name) or "player" for name in names]
-    date = time.strftime("%Y-%m-%d", to_local_time(stored.started))
+    date = time.strftime("%Y-%m-%d", time.localtime(stored.started))
     return f"{date}-game-{stored.id}-{'-'.join(ascii_names)[:80]}{suffix}"
 
 
@@ -233,7 +232,7 @@ def _refuse_same_turns(store: GameStore, game: Game) -> None:
 
 def _make_duplicate_error(stored: StoredGame, players: Iterable[str]) -> ArchiveError:
     """Return the error for a game that is stored as `stored`; the list on the page has its day and players."""
-    day = time.strftime("%Y-%m-%d", to_local_time(stored.started))
+    day = time.strftime("%Y-%m-%d", time.localtime(stored.started))
     return ArchiveError(get_text("game-here", f"{stored.id} ({day}, {', '.join(players)})"))
 
 

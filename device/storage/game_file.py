@@ -78,7 +78,7 @@ def generate_zip(members: Iterable[tuple[str, bytes]], moment: float) -> Iterato
     at a time. Pictures are not compressed again.
     """
     outlet = _ZipBuffer()
-    date = min(max(_MIN_ZIP_DATE, to_local_time(moment)[:6]), _MAX_ZIP_DATE)
+    date = min(max(_MIN_ZIP_DATE, time.localtime(moment)[:6]), _MAX_ZIP_DATE)
     with zipfile.ZipFile(outlet, "w") as archive:
         for name, data in members:
             info = zipfile.ZipInfo(name, date)
@@ -104,14 +104,6 @@ class _ZipBuffer(io.RawIOBase):
     def take_bytes(self) -> bytes:
         taken, self._parts = b"".join(self._parts), []
         return taken
-
-
-def to_local_time(seconds: float) -> time.struct_time:
-    """Convert a Unix time to local time. A time that the system cannot convert becomes the start of 1970."""
-    try:
-        return time.localtime(seconds)
-    except (OverflowError, ValueError, OSError):
-        return time.localtime(0)
 
 
 # Reading

@@ -7,8 +7,8 @@ from flask.typing import ResponseReturnValue
 
 from device.hall.director import format_fingerprint
 from device.hall.publishing.directed_table import DirectedTable
+from device.hall.publishing.publisher import HallPublisher
 from device.storage.store import StoreError
-from web.host_info import DirectorCall
 from web.i18n import texts
 from web.responses import accept, refuse, render_page, require_admin, require_pairing
 from web.security.pairing import Pairing
@@ -45,7 +45,7 @@ def create_blueprint(directed: DirectedTable, pairing: Pairing) -> Blueprint:
     return routes
 
 
-def create_call_blueprint(hall: DirectorCall, pairing: Pairing) -> Blueprint:
+def create_call_blueprint(hall: HallPublisher, pairing: Pairing) -> Blueprint:
     """Return the route `POST /hall/call`. If the form field `on` is empty, the call is cancelled."""
     routes = Blueprint("director_call", __name__, url_prefix="/hall")
     require_pairing(routes, pairing)

@@ -6,14 +6,13 @@ import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 
 from device.session.messages import format_sentence
 from device.settings import MAX_WIFI_NAME_BYTES, MAX_WIFI_PASSWORD_BYTES
-from device.system.wifi import WifiError, WifiNetwork
+from device.system.wifi import NetworkManager, WifiError
 from web.i18n import texts
 from web.responses import refuse, render_page, require_admin
 from web.security.pairing import Pairing
@@ -24,17 +23,7 @@ MIN_WIFI_PASSWORD_BYTES = 8
 _log = logging.getLogger(__name__)
 
 
-class WifiManager(Protocol):
-    """The methods of `device.system.wifi.NetworkManager` that the page uses; all raise `WifiError`."""
-
-    def find_networks(self) -> tuple[WifiNetwork, ...]:
-        """Return the networks in range, the strongest first."""
-
-    def join(self, name: str, password: str = "") -> None:
-        """Join the network with this name."""
-
-
-def create_blueprint(manager: WifiManager, pairing: Pairing, notify: Callable[[str], None]) -> Blueprint:
+def create_blueprint(manager: NetworkManager, pairing: Pairing, notify: Callable[[str], None]) -> Blueprint:
     """Return the route `/wifi`, which only the admin may use. `notify` shows a sentence on the page."""
     routes = Blueprint("wifi", __name__, url_prefix="/wifi")
     routes.before_request(lambda: require_admin(pairing))
@@ -48,7 +37,7 @@ def create_blueprint(manager: WifiManager, pairing: Pairing, notify: Callable[[s
 class WifiPages:
     """The view functions for the Wi-Fi."""
 
-    manager: WifiManager
+    manager: NetworkManager
     notify: Callable[[str], None]
 
     def show(self) -> Response:

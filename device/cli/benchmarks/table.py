@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import cv2
 import numpy as np
 
 from device.capture.camera_monitor import IDLE_CHECK_INTERVAL_S, LONG_REST_S, MIN_REST_S
@@ -68,26 +67,14 @@ def measure_memory(turns: int, folder: Path) -> list[float]:
 
 
 def draw_memory_plot(megabytes: list[float], turns: int, path: Path) -> None:
-    """Draw a plot of the memory over the turns and write it to a PNG file."""
-    width, height, edge = 900, 420, 60
-    picture = np.full((height, width, 3), 255, np.uint8)
-    top = 50 * (int(max(megabytes)) // 50 + 1)
-    across = np.linspace(edge, width - 40, len(megabytes))
-    up = height - edge - np.asarray(megabytes) / top * (height - edge - 20)
-    for mark in range(0, top + 1, 50):
-        y = round(height - edge - mark / top * (height - edge - 20))
-        cv2.line(picture, (edge, y), (width - 40, y), (220, 220, 220), 1)
-        cv2.putText(picture, f"{mark} MB", (4, y + 4), cv2.FONT_HERSHEY_SIMPLEX, 0.42, (60, 60, 60), 1, cv2.LINE_AA)
-    line = np.column_stack([across, up]).round().astype(np.int32)
-    cv2.polylines(picture, [line], False, (150, 90, 20), 2, cv2.LINE_AA)
-    for share in (0, 0.25, 0.5, 0.75, 1):
-        x = round(edge + share * (width - 40 - edge))
-        text = f"{round(share * turns):,}"
-        cv2.putText(picture, text, (x - 24, height - 34), cv2.FONT_HERSHEY_SIMPLEX, 0.42, (60, 60, 60), 1, cv2.LINE_AA)
-    middle = width // 2, height - 10
-    cv2.putText(picture, "turns", middle, cv2.FONT_HERSHEY_SIMPLEX, 0.45, (60, 60, 60), 1, cv2.LINE_AA)
-    if not cv2.imwrite(str(path), picture):
-        raise OSError(f"{path} cannot be written")
+    """Write a chart of the memory over the turns to a picture file."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 4.2))
+    axes = figure.add_subplot(xlabel="turns", ylabel="MB")
+    axes.plot(np.linspace(0, turns, len(megabytes)), megabytes)
+    axes.set_ylim(bottom=0)
+    figure.savefig(path)
 
 
 HELP = "time from the button to the score, processor load when idle, memory over many turns"
