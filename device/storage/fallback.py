@@ -10,13 +10,13 @@ import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from device.storage.database import MEMORY, STORE_SCHEMA, open_read_only
-from device.storage.errors import StoreError
+from device.storage.errors import StoreDamagedError, StoreError, StoreFullError
 from device.storage.store import (
     TABLE_NOTES,
     EventBody,
@@ -48,8 +48,8 @@ class FallbackStore(GameStore):
     """A store in memory for the games of a file that cannot be written.
 
     After each change, and when the store is closed, it tries to save the changes in the file, which `open_file` opens.
-    On a full disk, the events are saved without the pictures, which are saved as soon as there is room. The notes of
-    `save_notes` are not saved, because they can be computed again. `now` is a clock in seconds.
+    On a full disk, the events are saved without their pictures. The notes of `save_notes` are not saved, because they
+    can be computed again. `now` is a clock in seconds.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class FallbackStore(GameStore):
         self._own_path = own_path
         self._now = now
         self._open_file = open_file or (lambda: GameStore(own_path))
-        self._next_attempt = self._next_picture_attempt = float("-inf")
+        self._next_attempt = float("-inf")
         self._file_lock = threading.Lock()
         """Held while the file is written: turns, imports and comments come from different threads."""
         self._file_store: GameStore | None = None
@@ -71,10 +71,6 @@ class FallbackStore(GameStore):
         """The saved games by their number in memory."""
         self._unsaved_notes: set[tuple[int, str]] = set()
         """The game numbers (in memory) and names of the notes that have changed since they were saved."""
-        self._unsaved_pictures: set[tuple[int, int, str]] = set()
-        """The pictures of saved events that are not in the file: game number (in memory), event number and kind."""
-        self._picture_error = ""
-        """The reason why the last attempt to save pictures in the file has failed."""
         self._unsaved_player_changes: list[Callable[[GameStore], None]] = []
         """Functions that make the changes of the list of players in the file, oldest first."""
         try:
@@ -108,10 +104,6 @@ class FallbackStore(GameStore):
         with self._file_lock:
             self._unsaved_notes.update((game, name) for name in notes or {})
         self._save_changes()
-        with self._file_lock:
-            numbers = {(game, number) for number in pictures or {}}
-            if any(picture[:2] in numbers for picture in self._unsaved_pictures):
-                self.picture_problem = self._picture_error
         return events
 
     def delete_game(self, game: int) -> None:
@@ -148,12 +140,10 @@ class FallbackStore(GameStore):
 
     def close(self) -> None:
         """Save the changes in the file, then close this store."""
-        self._next_attempt = self._next_picture_attempt = float("-inf")
+        self._next_attempt = float("-inf")
         self._save_changes()
         if self._find_unsaved_games():
             _log.error("what was played in memory is lost")
-        elif self._unsaved_pictures:
-            _log.error("pictures of turns in memory are lost")
         if self._file_store:
             self._file_store.close()
         super().close()
@@ -211,8 +201,7 @@ class FallbackStore(GameStore):
     def _save_changes(self) -> None:
         """Save all changes in the file, unless the last attempt failed recently."""
         with self._file_lock:
-            has_pictures = bool(self._unsaved_pictures) and self._now() >= self._next_picture_attempt
-            if not (self._find_unsaved_games() or self._unsaved_notes or self._unsaved_player_changes or has_pictures):
+            if not (self._find_unsaved_games() or self._unsaved_notes or self._unsaved_player_changes):
                 return
             if self._now() < self._next_attempt:
                 return
@@ -228,41 +217,34 @@ class FallbackStore(GameStore):
                 self._next_attempt = self._now() + RETRY_INTERVAL_S
                 _log.warning("the games in memory are not saved: %s", error)
                 return
-            self._save_unsaved_pictures(file_store)
 
     def _save_game(self, file_store: GameStore, game: StoredGame) -> None:
         """Save the new events of a game in `file_store`, the store in the file. Raises `StoreError`.
 
-        Their pictures are saved afterwards: on a full disk, there may be room for the events only.
+        On a full disk, there may be room for the events only.
         """
-        events = self.read_events(game.id)
-        number, first_new = self._find_in_file(file_store, game.id), self._find_saved(game.id).length
-        if number:
-            file_store.add_events(number, events[first_new:])
-        else:  # it is new, or another program has changed it: then it is saved as a further game
-            notes, first_new = self.read_game_notes(game.id), 0
-            number = file_store.add_game(game.started, events, (), notes, imported=game.imported)
-        self._saved[game.id] = _SavedGame(number, len(events))
-        pictures = ((game.id, event, kind) for event, kind in self.list_pictures(game.id) if event >= first_new)
-        self._unsaved_pictures.update(pictures)
-
-    def _save_unsaved_pictures(self, file_store: GameStore) -> None:
-        """Save the pictures that `file_store`, the store in the file, lacks; if one cannot be saved, try again later.
-
-        A picture of a game that another program has changed in the file is not saved.
-        """
-        if self._now() < self._next_picture_attempt:
-            return
         try:
-            for game, event, kind in sorted(self._unsaved_pictures):
-                jpeg = self.read_picture(game, event, kind)
-                if jpeg is not None and (number := self._find_in_file(file_store, game)):
-                    file_store.add_picture(number, StoredPicture(event, kind, jpeg))
-                self._unsaved_pictures.remove((game, event, kind))
-        except StoreError as error:
-            self._next_picture_attempt = self._now() + RETRY_INTERVAL_S
-            self._picture_error = str(error)
-            _log.warning("the turns are saved without their pictures: %s", error)
+            self._copy_to_file(file_store, game)
+        except (StoreFullError, StoreDamagedError) as error:
+            self._copy_to_file(file_store, game, has_pictures=False)
+            self.picture_problem = str(error)
+
+    def _copy_to_file(self, file_store: GameStore, game: StoredGame, *, has_pictures: bool = True) -> None:
+        events = self.read_events(game.id)
+        number, saved = self._find_in_file(file_store, game.id), self._find_saved(game.id).length
+        pictures = self._read_pictures(game.id, saved if number else 0) if has_pictures else ()
+        if number:
+            file_store.add_events(number, events[saved:], pictures)
+        else:  # it is new, or another program has changed it: then it is saved as a further game
+            notes = self.read_game_notes(game.id)
+            number = file_store.add_game(game.started, events, pictures, notes, imported=game.imported)
+        self._saved[game.id] = _SavedGame(number, len(events))
+
+    def _read_pictures(self, game: int, first: int) -> Iterator[StoredPicture]:
+        """Yield the pictures of a game's events from the number `first` on."""
+        for event, kind in self.list_pictures(game):
+            if event >= first and (jpeg := self.read_picture(game, event, kind)):
+                yield StoredPicture(event, kind, jpeg)
 
     def _save_unsaved_notes(self, file_store: GameStore) -> None:
         """Save the changed notes in `file_store`, the store in the file. Raises `StoreError`.

@@ -298,21 +298,16 @@ class GameStore(Closeable):
             self._damaged[game] = len(events) - unreadable
         return int(game)
 
-    def add_events(self, game: int, events: Sequence[StoredEvent]) -> None:
-        """Append events that already have times and numbers.
+    def add_events(self, game: int, events: Sequence[StoredEvent], pictures: Iterable[StoredPicture]) -> None:
+        """Append events that already have times and numbers, with their pictures.
 
         The first number must be the next one in the game's log.
         """
         with self._database.transaction() as db:
             self._insert_events(db, game, events)
+            db.executemany(_INSERT_PICTURE, ((game, p.number, p.kind, p.jpeg) for p in pictures))
 
     # Pictures
-
-    def add_picture(self, game: int, picture: StoredPicture) -> None:
-        """Add a picture of an event that is in the store, unless the store has it already. Raises `StoreError`."""
-        with self._database.transaction() as db:
-            row = (game, picture.number, picture.kind, picture.jpeg)
-            db.execute(f"{_INSERT_PICTURE} ON CONFLICT DO NOTHING", row)
 
     def read_picture(self, game: int, number: int, kind: str) -> bytes | None:
         """Return the JPEG data of an event's picture, or None if there is no picture or it cannot be read."""

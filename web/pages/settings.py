@@ -26,8 +26,6 @@ from device.session.rule_choices import list_option_texts
 from device.session.table_session import TableSession
 from device.settings import GameSettings, SettingsError
 from device.settings_editor import (
-    NO,
-    YES,
     SettingField,
     SettingPath,
     SettingsChangedError,
@@ -141,8 +139,6 @@ MAIN_FIELDS = (("game", "players"), TILES, LEXICON, SOURCE, ("voice", "use"))
 """The settings that are always visible; the others are behind Advanced."""
 _LIST_SAVED = "list"
 """Value of the query `saved` after a word list was uploaded; the page then says what was read from it."""
-_VALUE_SIGNS = {YES: "✓", NO: "–", "": "–"}
-"""Signs for values of the settings file that users would not recognise in a sentence."""
 _log = logging.getLogger(__name__)
 
 
@@ -198,23 +194,7 @@ class SettingsPages:
         changed = {field.path: request.form.getlist(field.name)[-1] for field in fields}
         if changed.get(LEXICON, "") not in self._list_lexicons(self.access.editor.read()):
             return refuse(texts()("settings.unknown_lexicon"))
-        try:
-            return self._respond(self.access.editor.save(changed, request.form.get("version", "")))
-        except SettingsChangedError:
-            return self._compare(changed)
-
-    def _compare(self, changed: Mapping[SettingPath, str]) -> Response:
-        """Return the form with the texts `changed`; those that differ from the file are marked with its value."""
-        editor, t = self.access.editor, texts()
-        form = editor.read()
-        changes = editor.find_changes(form.texts, changed) if form.texts else {}
-        differing = {
-            path: t("settings.in_file", value=_VALUE_SIGNS.get(text, text))
-            for path, text in form.texts.items()
-            if path in changes
-        }
-        form = replace(form, texts={**form.texts, **changed}, errors=differing)
-        return self._render(form, 409, refusal=t("settings.changed"))
+        return self._respond(self.access.editor.save(changed, request.form.get("version", "")))
 
     def upload_lexicon(self) -> ResponseReturnValue:
         """Save an uploaded word list, and choose this list in the settings."""
@@ -267,7 +247,7 @@ class SettingsPages:
             return self._render(form, 422)
         return redirect(f"/settings?saved={saved}".rstrip("="), code=303)
 
-    def _render(self, form: SettingsForm, status: int = 200, refusal: str = "") -> Response:
+    def _render(self, form: SettingsForm, status: int = 200) -> Response:
         editor = self.access.editor
         sections: dict[str, list[SettingField]] = {}
         for one in list_fields():
@@ -276,7 +256,7 @@ class SettingsPages:
         response = render_page(
             "settings.html",
             form=form,
-            refusal=refusal or (texts()("settings.nothing_saved") if form.errors else ""),
+            refusal=texts()("settings.nothing_saved") if form.errors else "",
             main_fields=[one for one in list_fields() if one.path in MAIN_FIELDS],
             sections=sections,
             failed_parts=self.access.find_failed_parts(),

@@ -12,7 +12,7 @@ from device.storage.errors import StoreReadOnlyError, make_read_only_error
 from device.storage.fallback import RETRY_INTERVAL_S, FallbackStore
 from device.storage.recovery import open_store
 from device.storage.store import TABLE_NOTES, GameStore, StoredEvent
-from tests.support.damaged_store import free_pages, get_connection, limit_pages, set_pragma
+from tests.support.damaged_store import get_connection, limit_pages, set_pragma
 
 STARTED = {"kind": "started", "players": ["Anna", "Ben"]}
 PASS = {"kind": "pass", "player": 0}
@@ -213,29 +213,12 @@ def test_events_are_saved_without_a_picture_on_a_full_disk(path: Path, disk: Dis
         assert len(full_file.read_events(2)) == 3 and "is full" in store.picture_problem
 
 
-def test_picture_is_saved_later_if_the_disk_has_room_again(path: Path, disk: Disk, full_file: GameStore) -> None:
-    with FallbackStore(path, disk.now, lambda: full_file) as store:
-        store.append_events(2, [PASS], {2: {"photo": PHOTO}})
-        free_pages(full_file)
-        disk.time_s += RETRY_INTERVAL_S
-        store.append_events(2, [PASS], {3: {"board": b"\xff\xd8\xff"}})
-        assert not store.picture_problem and full_file.list_pictures(2) == ((1, "board"), (2, "photo"), (3, "board"))
-
-
 def test_turn_without_a_picture_has_no_problem_with_its_picture(path: Path, disk: Disk, full_file: GameStore) -> None:
     with FallbackStore(path, disk.now, lambda: full_file) as store:
         store.append_events(2, [PASS], {2: {"photo": PHOTO}})
         disk.time_s += RETRY_INTERVAL_S
         store.append_events(2, [PASS])
         assert not store.picture_problem
-
-
-def test_lost_pictures_are_not_reported_as_lost_turns(
-    path: Path, disk: Disk, full_file: GameStore, caplog: pytest.LogCaptureFixture
-) -> None:
-    with FallbackStore(path, disk.now, lambda: full_file) as store:
-        store.append_events(2, [PASS], {2: {"photo": PHOTO}})
-    assert "pictures of turns in memory are lost" in caplog.text and "what was played" not in caplog.text
 
 
 def test_game_with_another_number_after_a_rescue_is_continued(path: Path, disk: Disk) -> None:

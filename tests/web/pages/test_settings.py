@@ -197,15 +197,6 @@ def test_file_that_was_changed_meanwhile_is_kept(admin: FlaskClient, path: Path)
     assert path.read_text(encoding="utf-8") == "[voice]\nuse = true\n"
 
 
-def test_settings_that_were_typed_stay_in_the_form_if_the_file_was_changed(admin: FlaskClient, path: Path) -> None:
-    data = read_form(admin) | {"camera.source": "phone"}
-    path.write_text(WRITTEN.replace("usb:0", "usb:2"), encoding="utf-8")
-    refused = admin.post("/settings", data=data)
-    assert "In the settings file now: usb:2" in refused.text and refused.text.count('class="wrong"') == 1
-    assert admin.post("/settings", data=parse_form(refused.text)).status_code == 303
-    assert path.read_text(encoding="utf-8") == WRITTEN.replace("usb:0", "phone")
-
-
 def test_folder_that_cannot_be_written_is_reported(admin: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
