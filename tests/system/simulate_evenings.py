@@ -31,10 +31,9 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 from device.cameras import Camera
 from device.cameras.folder import FolderCamera
 from device.cli.options import make_profiled_reader
-from device.panel.button_commands import CHALLENGE_LOCKOUT_S, OTHER_SIDE_DELAY_S
 from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS, Button, Pins
 from device.panel.gpio import GpioHardware
-from device.panel.panel import Panel, PanelActions
+from device.panel.panel import CHALLENGE_LOCKOUT_S, OTHER_SIDE_DELAY_S, Panel, PanelActions
 from device.session.commands.answers import AnswerQuestion
 from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
 from device.session.commands.games import EndGame, StartGame

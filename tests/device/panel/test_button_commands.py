@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from device.panel.button_commands import (
+from device.panel.buttons import Button, Gesture, GestureKind
+from device.panel.panel import (
     CHALLENGE_LOCKOUT_S,
     PAUSE_LOCKOUT_S,
     SHARED_BUTTON_LOCKOUT_S,
@@ -17,7 +18,6 @@ from device.panel.button_commands import (
     Refusal,
     choose_response,
 )
-from device.panel.buttons import Button, Gesture, GestureKind
 from device.session.commands.answers import ChooseNextAnswer, ConfirmExchange, RecallQuestion
 from device.session.commands.challenges import ChallengePlay
 from device.session.commands.games import EndGame, EndPause, Pause, Undo

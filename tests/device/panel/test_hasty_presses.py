@@ -5,15 +5,15 @@ from __future__ import annotations
 from gpiozero.pins.mock import MockFactory
 
 from device.catalogue import get_text
-from device.panel.button_commands import (
+from device.panel.buttons import DEBOUNCE_S, DOUBLE_PRESS_S, HOLD_S, Button, Pins
+from device.panel.lights import PanelStatus
+from device.panel.panel import (
     CHALLENGE_LOCKOUT_S,
     OTHER_SIDE_DELAY_S,
     PAUSE_LOCKOUT_S,
     SHARED_BUTTON_LOCKOUT_S,
+    Panel,
 )
-from device.panel.buttons import DEBOUNCE_S, DOUBLE_PRESS_S, HOLD_S, Button, Pins
-from device.panel.lights import PanelStatus
-from device.panel.panel import Panel
 from device.session.commands.answers import AnswerQuestion
 from device.session.commands.games import Pause, Undo
 from device.session.commands.turns import EndTurn

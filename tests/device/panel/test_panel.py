@@ -10,11 +10,10 @@ from functools import partial
 import pytest
 from gpiozero.pins.mock import MockFactory
 
-from device.panel.button_commands import OTHER_SIDE_DELAY_S, SHARED_BUTTON_LOCKOUT_S
 from device.panel.buttons import DEBOUNCE_S, DOUBLE_PRESS_S, HOLD_S, STUCK_AFTER_S, Button, EdgeHandler
 from device.panel.gpio import GpioHardware
 from device.panel.lights import RETRY_INTERVAL_S, Colour, Light, OutputLevels, PanelStatus, PanelView, Signal
-from device.panel.panel import Panel, PanelActions
+from device.panel.panel import OTHER_SIDE_DELAY_S, SHARED_BUTTON_LOCKOUT_S, Panel, PanelActions
 from device.session.commands.games import StartGame
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, Phase

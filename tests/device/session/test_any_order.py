@@ -33,8 +33,8 @@ from hypothesis.stateful import (
 
 from device.cameras.phone import PhoneCamera
 from device.capture.motion import RestScene
-from device.panel.button_commands import Elapsed, choose_response
 from device.panel.buttons import HOLD_S, Button, Gesture, GestureKind
+from device.panel.panel import Elapsed, choose_response
 from device.session.commands import COMMAND_TABLE
 from device.session.commands.answers import (
     AnswerDeferred,
