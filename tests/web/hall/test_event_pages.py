@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 from msgspec.structs import replace as replace_struct
 
 from device.hall.messages import OfferPairing, OrderAnswer
+from device.hall.receiving.event import decide
 from device.hall.receiving.pairings import import_pairings
 from device.hall.receiving.receiver import HallReceiver, load_state
 from device.settings import HallSettings
@@ -84,6 +85,16 @@ def receive_ended_game(hall: ShownHall, ended: Sequence[Event] = ENDED) -> None:
 
 def read_members(client: FlaskClient) -> zipfile.ZipFile:
     return zipfile.ZipFile(io.BytesIO(client.get("/event/round-1.zip").data))
+
+
+def test_file_for_tsh_is_offered_if_the_pairings_came_from_there(hall: ShownHall, director: FlaskClient) -> None:
+    for pairings, is_offered in (("1,Table 2,Anna,Ben", False), ("Anna 1500 2;\nBen 1400 1;", True)):
+        hall.set_pairings(pairings)
+        hall.look()
+        assert ("round-1.tsh" in director.get("/event").text) == is_offered
+    hall.edit_event(lambda event: decide(event, 1, "Anna", points=(400, 380)))
+    hall.look()
+    assert director.get("/event/round-1.tsh").text == "1 400 2 380\n"
 
 
 def test_games_of_a_round_are_gcg_files(hall: ShownHall, client: FlaskClient) -> None:
