@@ -109,7 +109,7 @@ def _write_files(args: argparse.Namespace) -> int:
     except OSError as error:
         raise UserError(f"{folder} cannot be written ({error.strerror}). Choose another folder with --data.") from None
     print(f"The files are in {folder}. Keep them secret: they have the passwords.")
-    print(f"broker:  mosquitto -c {folder}/broker/mosquitto.conf")
+    print(f"broker:  /usr/sbin/mosquitto -c {folder}/broker/mosquitto.conf")
     print(
         f"hall:    tilekeeper hall --broker {host} --broker-port {BROKER_PORT} --ca {folder}/hall/hall-ca.pem "
         f"--user {HALL_USER} --password-file {folder}/hall/hall-password --data {folder}/data"
