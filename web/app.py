@@ -153,8 +153,8 @@ def create_app(
     _set_template_values(app, session, pairing, host_info)
     problem_reports = ProblemReports(archive, pairing, host_info)
     app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))
-    tokens = api.Tokens(pairing, pairing.key)
-    api.register_api(app, api.list_operations(session, page, archive, problem_reports, find_own, tokens), tokens)
+    devices = api.DeviceOperations(pairing, pairing.key)
+    api.register_api(app, api.list_operations(session, page, archive, problem_reports, find_own, devices), devices)
     return app
 
 

@@ -226,18 +226,12 @@ def resolve_settings(args: argparse.Namespace, settings: Settings | None = None)
     If `settings` is None, the settings file is loaded.
     """
     settings = settings or load_user_settings(args)
-    page = settings.page
-    return replace(
-        settings,
-        game=merge_game_settings(args, settings.game),
-        camera=replace(settings.camera, source=args.camera or settings.camera.source),
-        page=replace(
-            page,
-            port=page.port if args.port is None else args.port,
-            host=page.host if args.host is None else args.host,
-        ),
-        data=replace(settings.data, folder=args.data or settings.data.folder),
-    )
+    settings = replace(settings, game=merge_game_settings(args, settings.game))
+    for name in ("camera", "port", "host", "data"):
+        section, key = OVERRIDABLE_SETTINGS[name]
+        if (value := getattr(args, name)) is not None:
+            settings = replace(settings, **{section: replace(getattr(settings, section), **{key: value})})
+    return settings
 
 
 def switch_off_machine() -> None:

@@ -18,8 +18,8 @@ from device.session.new_game import FindLexicon
 from device.session.table_session import TableSession
 from device.storage.errors import ArchiveError, GameNotFoundError, StoreError
 from engine.errors import TilekeeperError
-from web.api.devices import DeviceOperations, Tokens
-from web.api.games import ArchiveOperations, ReportOperations
+from web.api.devices import DeviceOperations
+from web.api.games import ArchiveOperations
 from web.api.live_game import LiveGameOperations
 from web.api.operations import (
     JSON,
@@ -37,7 +37,7 @@ from web.live import LiveUpdates
 from web.pages.reports import ProblemReports
 from web.security.csrf import is_cross_site
 
-__all__ = ["PREFIX", "Tokens", "list_operations", "make_problem_response", "register_api"]
+__all__ = ["PREFIX", "DeviceOperations", "list_operations", "make_problem_response", "register_api"]
 
 _OPENAPI_PATH = Path(__file__).with_name("openapi.json")
 _ERROR_STATUSES: dict[type[TilekeeperError], int] = {
@@ -48,7 +48,7 @@ _ERROR_STATUSES: dict[type[TilekeeperError], int] = {
 }
 
 
-def register_api(app: Flask, operations: Sequence[Operation], tokens: Tokens) -> None:
+def register_api(app: Flask, operations: Sequence[Operation], devices: DeviceOperations) -> None:
     """Add a route to `app` for each operation of the API."""
     routes = Blueprint("api", __name__, url_prefix=PREFIX)
     routes.before_request(_refuse_cross_site_change)
@@ -56,7 +56,7 @@ def register_api(app: Flask, operations: Sequence[Operation], tokens: Tokens) ->
     for kind in _ERROR_STATUSES:
         routes.register_error_handler(kind, _handle_error)
     app.extensions["api"] = operations
-    register_routes(routes, operations, tokens.find_client)
+    register_routes(routes, operations, devices.find_client)
     app.register_blueprint(routes)
 
 
@@ -66,14 +66,13 @@ def list_operations(
     archive: GameArchive,
     reports: ProblemReports,
     find_own: FindLexicon,
-    tokens: Tokens,
+    devices: DeviceOperations,
 ) -> list[Operation]:
     """Return all operations of the API, in the order of the OpenAPI document."""
     return [
         *LiveGameOperations(session, page, find_own).list_operations(),
-        *ArchiveOperations(archive).list_operations(),
-        *ReportOperations(archive, reports).list_operations(),
-        *DeviceOperations(tokens).list_operations(),
+        *ArchiveOperations(archive, reports).list_operations(),
+        *devices.list_operations(),
         make_operation("GET", "/openapi.json", openapi),
     ]
 

@@ -101,11 +101,47 @@ class Brought(msgspec.Struct, frozen=True):
     number: int
 
 
+REPORT = Media("application/zip", "The report: version, findings, log, events and pictures of a game.")
+
+
+class ReportQuery(msgspec.Struct, frozen=True):
+    """The game of a report, and what to include."""
+
+    game: Annotated[int, Meta(ge=1, le=10_000_000, description="Number of the game.")]
+    events: Annotated[
+        str,
+        Meta(
+            pattern=r"^([0-9]{1,5}(,[0-9]{1,5})*)?$",
+            max_length=6 * MAX_REPORT_TURNS,
+            description="Numbers of the events whose pictures are included, separated by commas.",
+        ),
+    ] = ""
+    names: Annotated[bool, Meta(description="Keep the players' names.")] = False
+    photos: Annotated[bool, Meta(description="Include whole photographs, not only the board.")] = True
+
+
+class StoredData(msgspec.Struct, frozen=True):
+    """What is stored: the number of games and players, the number and size (bytes) of pictures, and their limits.
+
+    `oldest` is the start of the oldest game with pictures (Unix time, 0: none). `max_age_days` is 0 if there is no
+    limit.
+    """
+
+    games: int
+    players: int
+    pictures: int
+    picture_bytes: int
+    oldest: float
+    max_picture_bytes: int
+    max_age_days: int
+
+
 @dataclass(frozen=True)
 class ArchiveOperations:
-    """The API operations that find, read, import and delete stored games."""
+    """The API operations on stored games and problem reports."""
 
     archive: GameArchive
+    reports: ProblemReports
 
     def list_operations(self) -> list[Operation]:
         """Return the operations in the order of the OpenAPI document."""
@@ -122,6 +158,9 @@ class ArchiveOperations:
             make_operation("GET", f"{game}/pictures/<int:event>", self.game_picture),
             make_operation("GET", "/players", self.list_players, error_statuses=(503,)),
             make_operation("GET", "/records", self.records, error_statuses=(503,)),
+            make_operation("GET", "/data", self.stored_data, needs_pairing=True, error_statuses=(503,)),
+            make_operation("DELETE", "/data/pictures", self.delete_pictures, needs_pairing=True, error_statuses=(503,)),
+            make_operation("GET", "/report", self.report, needs_pairing=True, error_statuses=(403, 404, 503)),
         ]
 
     def list_games(self, query: GamesQuery) -> GamePage:
@@ -171,64 +210,6 @@ class ArchiveOperations:
         found = self.archive.find_games(since=_parse_date(query.since), until=_parse_date(query.until))
         return Records(*self.archive.compute_records(found))
 
-
-def _parse_date(text: str | None) -> date | None:
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError:
-        raise ApiError(400, f"{text} is no day.") from None
-
-
-REPORT = Media("application/zip", "The report: version, findings, log, events and pictures of a game.")
-
-
-class ReportQuery(msgspec.Struct, frozen=True):
-    """The game of a report, and what to include."""
-
-    game: Annotated[int, Meta(ge=1, le=10_000_000, description="Number of the game.")]
-    events: Annotated[
-        str,
-        Meta(
-            pattern=r"^([0-9]{1,5}(,[0-9]{1,5})*)?$",
-            max_length=6 * MAX_REPORT_TURNS,
-            description="Numbers of the events whose pictures are included, separated by commas.",
-        ),
-    ] = ""
-    names: Annotated[bool, Meta(description="Keep the players' names.")] = False
-    photos: Annotated[bool, Meta(description="Include whole photographs, not only the board.")] = True
-
-
-class StoredData(msgspec.Struct, frozen=True):
-    """What is stored: the number of games and players, the number and size (bytes) of pictures, and their limits.
-
-    `oldest` is the start of the oldest game with pictures (Unix time, 0: none). `max_age_days` is 0 if there is no
-    limit.
-    """
-
-    games: int
-    players: int
-    pictures: int
-    picture_bytes: int
-    oldest: float
-    max_picture_bytes: int
-    max_age_days: int
-
-
-@dataclass(frozen=True)
-class ReportOperations:
-    """The API operations on stored data and problem reports."""
-
-    archive: GameArchive
-    reports: ProblemReports
-
-    def list_operations(self) -> list[Operation]:
-        """Return the operations in the order of the OpenAPI document."""
-        return [
-            make_operation("GET", "/data", self.stored_data, needs_pairing=True, error_statuses=(503,)),
-            make_operation("DELETE", "/data/pictures", self.delete_pictures, needs_pairing=True, error_statuses=(503,)),
-            make_operation("GET", "/report", self.report, needs_pairing=True, error_statuses=(403, 404, 503)),
-        ]
-
     def stored_data(self) -> StoredData:
         """Return what the table stores about games and players."""
         pictures, limits = self.archive.store.summarise_pictures(), self.archive.store.picture_limits
@@ -256,6 +237,13 @@ class ReportOperations:
         events = tuple(sorted({int(number) for number in query.events.split(",") if number}))
         choice = ReportChoice(query.game, events[:MAX_REPORT_TURNS], query.names, query.photos)
         return send_report(self.reports, self.reports.prepare(choice)[1])
+
+
+def _parse_date(text: str | None) -> date | None:
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise ApiError(400, f"{text} is no day.") from None
 
 
 def _check_admin(client: PairedClient) -> None:

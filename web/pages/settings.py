@@ -102,35 +102,6 @@ class CameraChoice:
     preview: CameraPreview = dataclasses.field(default_factory=lambda: CameraPreview(open_camera))
 
 
-def add_camera_routes(routes: Blueprint, choice: CameraChoice, editor: SettingsEditor, session: TableSession) -> None:
-    """Add the routes `/cameras` and `/cameras/picture` to the routes of the settings, which only the admin may use."""
-    pages = CameraPages(choice, editor, session)
-    routes.get(CAMERAS_PATH, endpoint="cameras")(lambda: redirect("/setup#step-table"))
-    routes.get(f"{CAMERAS_PATH}/picture")(pages.send_camera_picture)
-
-
-@dataclass(frozen=True)
-class CameraPages:
-    """The view function for the live pictures of cameras, which can be chosen on the set-up page."""
-
-    choice: CameraChoice
-    editor: SettingsEditor
-    session: TableSession
-
-    def send_camera_picture(self) -> ResponseReturnValue:
-        """Return a new picture of a listed camera, or the reason why there is none."""
-        source = request.args.get("source", "")
-        in_use = resolve_camera(self.editor.running.camera.source)
-        listed = {in_use, *(camera.source for camera in self.choice.list_cameras())}
-        if source.startswith(WITHOUT_PICTURE) or source not in listed:
-            return refuse(texts()("cameras.gone"), 404)
-        try:
-            image = self.session.capture_still() if source == in_use else self.choice.preview.take_picture(source)
-        except CameraError as error:
-            return refuse(texts().translate(error))
-        return send_picture(encode_jpeg(shrink_image(image, MAX_SIDE_PX), JPEG_QUALITY), "no-store")
-
-
 LEXICON: SettingPath = ("game", "lexicon")
 """The setting of the word list, for which the page offers installed and uploaded lists."""
 TILES: SettingPath = ("game", "tiles")
@@ -166,7 +137,7 @@ def create_blueprint(access: SettingsAccess, pairing: Pairing, session: TableSes
     routes.register_error_handler(SettingsChangedError, lambda _: refuse(texts()("settings.open_again")))
     routes.register_error_handler(SettingsError, lambda error: refuse(texts().translate(error)))
     routes.register_error_handler(OSError, refuse_write)
-    pages = SettingsPages(access)
+    pages = SettingsPages(access, session)
     routes.get("")(pages.show)
     routes.post("")(pages.save)
     routes.post("/source")(pages.save_source)
@@ -174,7 +145,8 @@ def create_blueprint(access: SettingsAccess, pairing: Pairing, session: TableSes
     routes.post("/aside")(pages.set_aside)
     routes.post(LEXICON_PATH.removeprefix("/settings"))(pages.upload_lexicon)
     routes.post("/restart")(pages.restart)
-    add_camera_routes(routes, access.cameras, access.editor, session)
+    routes.get(CAMERAS_PATH, endpoint="cameras")(lambda: redirect("/setup#step-table"))
+    routes.get(f"{CAMERAS_PATH}/picture")(pages.send_camera_picture)
     return routes
 
 
@@ -183,6 +155,7 @@ class SettingsPages:
     """The view functions for the settings."""
 
     access: SettingsAccess
+    session: TableSession
 
     def show(self) -> Response:
         """Return the form with all settings."""
@@ -241,6 +214,21 @@ class SettingsPages:
         """Restart the program after the response was sent."""
         self.access.restart()
         return render_page("restart.html", goes_to="/settings")
+
+    def send_camera_picture(self) -> ResponseReturnValue:
+        """Return a new picture of a listed camera, or the reason why there is none."""
+        source = request.args.get("source", "")
+        in_use = resolve_camera(self.access.editor.running.camera.source)
+        listed = {in_use, *(camera.source for camera in self.access.cameras.list_cameras())}
+        if source.startswith(WITHOUT_PICTURE) or source not in listed:
+            return refuse(texts()("cameras.gone"), 404)
+        try:
+            image = (
+                self.session.capture_still() if source == in_use else self.access.cameras.preview.take_picture(source)
+            )
+        except CameraError as error:
+            return refuse(texts().translate(error))
+        return send_picture(encode_jpeg(shrink_image(image, MAX_SIDE_PX), JPEG_QUALITY), "no-store")
 
     def _respond(self, form: SettingsForm, saved: str = "") -> ResponseReturnValue:
         if form.errors or form.problem:

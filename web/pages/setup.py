@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import count
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -142,29 +143,11 @@ names it."""
 Value = TypeVar("Value")
 
 
-class SetupImages:
-    """Store of the latest camera pictures, by number."""
-
-    def __init__(self) -> None:
-        self._images: deque[tuple[int, bytes]] = deque(maxlen=MAX_KEPT_IMAGES)
-        self._count = 0
-
-    def add_image(self, jpeg: bytes) -> int:
-        """Store a picture and return its number."""
-        self._count += 1
-        self._images.append((self._count, jpeg))
-        return self._count
-
-    def find_image(self, number: int) -> bytes | None:
-        """Return the picture with this number, or None if the picture was already removed."""
-        return dict(self._images).get(number)
-
-
 def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
     """Return the routes `/setup` and below, which require a paired phone."""
     routes = Blueprint("setup", __name__, url_prefix=SETUP_PATH)
     require_pairing(routes, pairing)
-    pages = SetupPages(session, pairing, host, SetupImages())
+    pages = SetupPages(session, pairing, host)
     routes.register_error_handler(CommandRefusedError, _refuse_text)
     routes.register_error_handler(CameraError, _refuse_text)
     routes.register_error_handler(TimeoutError, lambda _: refuse(texts()("setup.slow")))
@@ -197,7 +180,9 @@ class SetupPages:
     session: TableSession
     pairing: Pairing
     host: HostInfo
-    images: SetupImages
+    images: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=MAX_KEPT_IMAGES))
+    """The latest camera pictures, by number."""
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def setup(self) -> Response:
         """Return the page with the set-up steps. The sheet of the table is only for the admin."""
@@ -258,7 +243,7 @@ class SetupPages:
 
     def picture(self, number: int) -> Response:
         """Return a stored camera picture by its number."""
-        return send_picture(self.images.find_image(number), "no-store")
+        return send_picture(dict(self.images).get(number), "no-store")
 
     def _list_enrolment_rows(self) -> Sequence[Sequence[str]]:
         return make_enrolment_rows(self.session.state.tiles.letters)
@@ -269,9 +254,11 @@ class SetupPages:
             message = t("setup.not_found")
         else:
             message = t("setup.placed") if view.placed else t("setup.found")
+        number = next(self.numbers)
+        self.images.append((number, view.jpeg))
         return jsonify(
             {
-                "picture": f"/setup/pictures/{self.images.add_image(view.jpeg)}.jpg",
+                "picture": f"/setup/pictures/{number}.jpg",
                 "size": view.size,
                 "corners": view.corners,
                 "placed": view.placed,
