@@ -250,7 +250,7 @@ class Dialogs:
             offer=list_choices(own_lists.values()),
             own_lists=describe_own_lists(own_lists),
             default_lists=describe_default_lists(),
-            lexicon=_choose_lexicon(started, has_own=has_own),
+            lexicon=_choose_lexicon(started, state, has_own=has_own),
             judge="list" if (rules.list_decides if started else has_own) else "players",
             without_list=[name for name in playable_tile_set_names() if not has_default_lexicon(name)],
             most=MAX_PLAYERS,
@@ -267,9 +267,10 @@ class Dialogs:
         )
 
 
-def _choose_lexicon(started: GameStarted | None, *, has_own: bool) -> str:
+def _choose_lexicon(started: GameStarted | None, last: TableSnapshot, *, has_own: bool) -> str:
     """Return the choice of the form for the word list of the new game `started`, or of a game like the last one."""
-    has_none = started is not None and started.lexicon is None and has_default_lexicon(started.tile_set)
+    game = started or last
+    has_none = bool(game.tile_set) and game.lexicon is None and has_default_lexicon(game.tile_set)
     return "own" if has_own else "none" if has_none else "shipped"
 
 

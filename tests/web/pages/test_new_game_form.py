@@ -95,6 +95,14 @@ def test_form_shows_word_list_and_judge_of_changed_settings(
     assert f'<option value="{"own" if lexicon else "none"}" selected>' in html
 
 
+@pytest.mark.parametrize(("lexicon", "choice"), [(None, "none"), ("en", "shipped")])
+def test_form_of_the_next_game_has_the_word_list_of_the_last_one(
+    table: ShownTable, paired: FlaskClient, lexicon: str | None, choice: str
+) -> None:
+    table.show(replace(samples.BEFORE, lexicon=lexicon))
+    assert f'<option value="{choice}" selected>' in paired.get("/dialogs/new-game").text
+
+
 def test_form_begins_a_game_of_the_changed_rules(table: ShownTable) -> None:
     choices = {"challenge": "points", "points": "10", "exchange": "seven", "minutes": "20", "overtime": "5"}
     rules = make_rules(RuleChoice({**choices, "finish_round": "yes"}, ("recycle",), ("beginner", "expert")))
