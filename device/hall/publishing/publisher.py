@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -34,13 +35,6 @@ _log = logging.getLogger(__name__)
 
 CHECK_INTERVAL_S = 5.0
 """Interval at which the store is read even if there is no new snapshot, in seconds."""
-
-
-_PublishedState = tuple[TableSnapshot, bool, Direction]
-"""What the state of a table is made from: the game, whether the players call the director, and what was ordered.
-
-It is published again after a hall was accepted, which then sends what the table has refused before.
-"""
 
 
 class PublishedTable(SnapshotSource, Protocol):
@@ -80,24 +74,28 @@ class HallPublisher(BrokerTask):
         self.calls_director = False
         self.directed = directed or DirectedTable(settings.table, store, session.submit, report)
         self.directed.on_answer = self._wake_thread
-        self._is_hall_new = False
+        self._is_state_new = threading.Event()
+        """Set if the hall does not have the newest state of the table."""
+        self._published = self.directed.direction
+        """What the director had ordered in the last state that was published."""
         self._late = LateGames(store)
-        session.add_listener(self._handle_state)
+        session.add_listener(self._send_state)
         store.late_listeners.append(self._handle_late_entry)
         self._start()
 
     def close(self) -> None:
         """Publish that the table is offline, and stop the thread."""
-        self._session.remove_listener(self._handle_state)
+        self._session.remove_listener(self._send_state)
         self._store.late_listeners.remove(self._handle_late_entry)
         super().close()
 
     def call_director(self, *, is_on: bool) -> None:
         """Call the director of the hall, or cancel the call."""
         self.calls_director = is_on
-        self._wake_thread()
+        self._send_state()
 
-    def _handle_state(self, _: TableSnapshot) -> None:
+    def _send_state(self, *_: object) -> None:
+        self._is_state_new.set()
         self._wake_thread()
 
     def _handle_late_entry(self, game: int) -> None:
@@ -128,7 +126,8 @@ class HallPublisher(BrokerTask):
         Otherwise the hall would use an older state that the broker has kept. A running clock in an older state would be
         wrong if the time of day differs between hall and table.
         """
-        self._is_hall_new = self._is_hall_new or (topic == KEY_TOPIC and not is_retained)
+        if topic == KEY_TOPIC and not is_retained:
+            self._is_state_new.set()
         self.directed.receive(topic, payload, is_retained, queue.store_id)
 
     def _publish_answers(self, connection: BrokerConnection) -> None:
@@ -138,22 +137,18 @@ class HallPublisher(BrokerTask):
             lambda reason: _log.warning("the director gets no answer from this table: %s", reason),
         )
 
-    def _read_state(self) -> _PublishedState:
-        return self._session.state, self.calls_director, self.directed.direction
-
-    def _make_state_message(self, state: _PublishedState, store: str) -> Publication:
-        snapshot, calls_director, direction = state
-        table_state = make_table_state(
+    def _make_state_message(self, store: str, direction: Direction) -> Publication:
+        state = make_table_state(
             self._settings.table,
             store,
-            snapshot,
+            self._session.state,
             time.monotonic(),
             time.time(),
-            calls_director=calls_director,
+            calls_director=self.calls_director,
             name=direction.name,
             offer=direction.offer,
         )
-        return table_state.publication
+        return state.publication
 
     def _use_broker(self) -> None:
         """Connect and publish until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""
@@ -163,8 +158,8 @@ class HallPublisher(BrokerTask):
         queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}", self._late)
         will = TableStatus(table=settings.table, online=False).publication
         connection = BrokerConnection(settings, settings.table, self._wake_up, will, self._make_subscription(queue))
-        last_state: _PublishedState | None = None
         last_event: TableEvent | None = None
+        self._is_state_new.set()
         try:
             connection.publish([TableStatus(table=settings.table, online=True).publication])
             if settings.home_assistant:
@@ -174,26 +169,25 @@ class HallPublisher(BrokerTask):
                 if connection.is_acknowledged:
                     if last_event:
                         queue.acknowledge(last_event)
-                    last_event, last_state = self._publish_news(connection, queue, last_state)
+                    last_event = self._publish_news(connection, queue)
                 connection.wait(CHECK_INTERVAL_S)
                 self._has_delivered = self._has_delivered or connection.is_acknowledged
             connection.publish([will])
         finally:
             connection.close()
 
-    def _publish_news(
-        self, connection: BrokerConnection, queue: EventQueue, last_state: _PublishedState | None
-    ) -> tuple[TableEvent | None, _PublishedState]:
+    def _publish_news(self, connection: BrokerConnection, queue: EventQueue) -> TableEvent | None:
         """Publish the next events, the answers to orders, and the state if the hall does not have it yet.
 
-        Return the last of these events, if any, and the state that the hall has now; `last_state` is the one before.
+        The state is also published after each order, and after a hall was accepted, which then sends what the table has
+        refused before. Return the last of the events, if any.
         """
-        batch, state = queue.read_batch(), self._read_state()
+        batch, direction = queue.read_batch(), self.directed.direction
         last_event = next((one.message for one in batch[::-1] if isinstance(one.message, TableEvent)), None)
-        if self._is_hall_new or last_state is None or state[0] is not last_state[0] or state[1:] != last_state[1:]:
-            self._is_hall_new = False
-            batch.append(self._make_state_message(state, queue.store_id))
-            last_state = state
+        if self._is_state_new.is_set() or direction != self._published:
+            self._is_state_new.clear()
+            self._published = direction
+            batch.append(self._make_state_message(queue.store_id, direction))
         connection.publish(batch)
         self._publish_answers(connection)
-        return last_event, last_state
+        return last_event
