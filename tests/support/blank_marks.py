@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Final
 
 import cv2
@@ -18,6 +19,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 SIDE_PX: Final = 128
 KINDS: Final = ("sticker", "suit", "print", "name", "drawing")
+LETTER: Final = "letter"
+"""Mark of a player who writes the letter on the blank; no set has it, so it is not one of `KINDS`."""
 _SUITS: Final = ("heart", "diamond", "club", "spade")
 _OUTLINES: Final = ("disc", "square", "rounded", "oblong", "star", "heart", "hexagon", "cover")
 _WORDS: Final = (
@@ -86,7 +89,7 @@ class _Canvas:
 
 
 def draw_mark(rng: Rng, kind: str, fonts: Sequence[Path], tile: Reflectance, square: Reflectance, light: float) -> Mark:
-    """Draw a random mark of one of `KINDS`.
+    """Draw a random mark of one of `KINDS`, or a written `LETTER`.
 
     `tile` and `square` are the colours of the tile's top and of the square below it, `light` the direction of the
     shadows in radians.
@@ -109,7 +112,10 @@ def draw_mark(rng: Rng, kind: str, fonts: Sequence[Path], tile: Reflectance, squ
             canvas.paint(_draw_emblem(rng) if rng.random() < 0.4 else _write_print(rng, fonts), ink)
             mark = Mark(kind, canvas.colour, canvas.cover)
         case "name":
-            canvas.paint(_write_name(rng), ink, float(rng.uniform(0.7, 1)))
+            canvas.paint(_write(rng, str(rng.choice(_NAMES))), ink, float(rng.uniform(0.7, 1)))
+            mark = Mark(kind, canvas.colour, canvas.cover)
+        case "letter":
+            canvas.paint(_write(rng, str(rng.choice(list(ascii_uppercase)))), ink, float(rng.uniform(0.3, 1)))
             mark = Mark(kind, canvas.colour, canvas.cover)
         case "drawing":
             canvas.paint(_draw_doodle(rng), ink, float(rng.uniform(0.6, 1)))
@@ -126,12 +132,14 @@ def _put_on_tile(rng: Rng, mark: Mark) -> Mark:
         "suit": (0.35, 0.8),
         "print": (0.5, 0.9),
         "name": (0.6, 0.92),
+        "letter": (0.45, 0.75),
         "drawing": (0.5, 0.9),
     }
     share = float(rng.uniform(*size[mark.kind]))
     room = (1 - share) / 2
     x, y = 0.5 + room * rng.uniform(-0.8, 0.8, 2)
-    turn = float(rng.normal(0, np.deg2rad(8))) + float(rng.integers(4)) * np.pi / 2 * (rng.random() < 0.3)
+    quarters = float(rng.integers(4)) * (rng.random() < (0.0 if mark.kind == LETTER else 0.3))
+    turn = float(rng.normal(0, np.deg2rad(8))) + quarters * np.pi / 2
     cover, colour = (_place(layer, share, turn, float(x), float(y)) for layer in (mark.cover, mark.colour))
     return replace(mark, cover=cover, colour=colour)
 
@@ -255,9 +263,9 @@ def _write_print(rng: Rng, fonts: Sequence[Path]) -> Field:
     return np.asarray(image, np.float32) / 255
 
 
-def _write_name(rng: Rng) -> Field:
-    """Write a name with a pen of one width, slanting a little."""
-    text, face = str(rng.choice(_NAMES)), int(rng.choice(_HANDWRITING))
+def _write(rng: Rng, text: str) -> Field:
+    """Write a name or a letter with a pen of one width, slanting a little."""
+    face = int(rng.choice(_HANDWRITING))
     pen = int(rng.integers(2, 7))
     (width, height), _below = cv2.getTextSize(text, face, 1.0, pen)
     scale = 0.94 * SIDE_PX / max(width, 2.2 * height)

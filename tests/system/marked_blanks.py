@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from engine.reading import BLANK, EMPTY, HIDDEN
 from engine.tiles import load_tile_set
-from tests.support.blank_marks import KINDS, SIDE_PX, Mark, Reflectance, draw_mark
+from tests.support.blank_marks import KINDS, LETTER, SIDE_PX, Mark, Reflectance, draw_mark
 from vision.geometry import Image, square_side
 from vision.recognition.reader import BoardReader, PhotoReader
 from vision.rendering.board_art import LAYOUT
@@ -70,13 +70,18 @@ class BlankResult:
         return self.outcome == "empty" and self.confidence >= SURE_P
 
 
-def draw_marked_board(rng: Rng) -> MarkedBoard:
-    """Render a random board with `BLANKS_PER_BOARD` marked blanks."""
+def draw_marked_board(rng: Rng, *, with_letters: bool = False) -> MarkedBoard:
+    """Render a random board with `BLANKS_PER_BOARD` marked blanks.
+
+    Some have the marks of `KINDS`; or, `with_letters`, a player has written letters on them, and the tiles have values.
+    """
     letters = load_tile_set("en").letters
     counts = np.array([load_tile_set("en").counts[letter] for letter in letters], np.float64)
     while True:
         setting = random_setting(rng, packaged_fonts())
         style = _choose_tile_colours(rng, replace(setting.tile_style, blank="plain"))
+        if with_letters:
+            style = replace(style, value_height=style.value_height or 0.16)
         setting = replace(setting, tile_style=style, light=replace(setting.light, motion_blur=0.0))
         labels = random_labels(rng, letters, counts / counts.sum(), float(rng.uniform(0.08, 0.45)))
         for at in rng.permutation(len(labels))[:BLANKS_PER_BOARD]:
@@ -85,7 +90,7 @@ def draw_marked_board(rng: Rng) -> MarkedBoard:
         seed = int(rng.integers(2**31))
         scene = compose_scene(np.random.default_rng(seed), setting, labels, placed_tiles=tiles)
         if square_side(scene.corners) >= MIN_SQUARE_PX:
-            return _paint_marks(rng, setting, labels, tiles, seed, scene)
+            return _paint_marks(rng, setting, labels, tiles, seed, scene, with_letters=with_letters)
 
 
 def _choose_tile_colours(rng: Rng, style: TileStyle) -> TileStyle:
@@ -105,6 +110,8 @@ def _paint_marks(
     tiles: Sequence[PlacedTile],
     seed: int,
     scene: Scene,
+    *,
+    with_letters: bool,
 ) -> MarkedBoard:
     """Paint a mark on each blank of the scene, and compress the picture again.
 
@@ -117,7 +124,7 @@ def _paint_marks(
     for tile in (tile for tile in tiles if tile.letter == BLANK):
         at = int(tile.y), int(tile.x)
         square = _find_square_colour(setting, *at)
-        kind = str(rng.choice(KINDS, p=(0.4, 0.2, 0.15, 0.15, 0.1)))
+        kind = LETTER if with_letters else str(rng.choice(KINDS, p=(0.4, 0.2, 0.15, 0.15, 0.1)))
         marks[at] = draw_mark(
             rng, kind, packaged_fonts(), _reflect(setting.tile_style.top), square, setting.light.direction
         )
@@ -224,7 +231,7 @@ def estimate_share(count: int, total: int) -> tuple[float, float]:
 
 def describe_results(results: Sequence[BlankResult]) -> str:
     """Return the report as a Markdown table."""
-    groups = {kind: [r for r in results if r.kind == kind] for kind in KINDS}
+    groups = {kind: [r for r in results if r.kind == kind] for kind in (*KINDS, LETTER)}
     groups["sticker in the square's colour"] = [r for r in results if r.has_square_colour]
     groups["all"] = list(results)
     lines = [
@@ -241,12 +248,14 @@ def describe_results(results: Sequence[BlankResult]) -> str:
     return "\n".join(lines)
 
 
-def measure_blanks(reader: PhotoReader, count: int, seed: int, pictures: Path | None = None) -> list[BlankResult]:
+def measure_blanks(
+    reader: PhotoReader, count: int, seed: int, pictures: Path | None = None, *, with_letters: bool = False
+) -> list[BlankResult]:
     """Draw and read boards until `count` marked blanks are read; write the boards as PNG files to `pictures`."""
     results: list[BlankResult] = []
     number = 0
     while len(results) < count:
-        board = draw_marked_board(np.random.default_rng((seed, number)))
+        board = draw_marked_board(np.random.default_rng((seed, number)), with_letters=with_letters)
         if pictures:
             cv2.imwrite(str(pictures / f"{number:04}.png"), board.image)
         results += read_blanks(reader, board)
@@ -262,10 +271,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=500, help="marked blanks (default 500)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--pictures", type=Path, metavar="DIR", help="write the pictures there")
+    parser.add_argument("--letters", action="store_true", help="blanks with a written letter, on sets with values")
     args = parser.parse_args(argv)
     if args.pictures:
         args.pictures.mkdir(parents=True, exist_ok=True)
-    print(describe_results(measure_blanks(BoardReader(), args.count, args.seed, args.pictures)))
+    results = measure_blanks(BoardReader(), args.count, args.seed, args.pictures, with_letters=args.letters)
+    print(describe_results(results))
     return 0
 
 

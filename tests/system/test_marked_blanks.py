@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.support import blank_marks
-from tests.support.blank_marks import KINDS, SIDE_PX, draw_mark
+from tests.support.blank_marks import KINDS, LETTER, SIDE_PX, draw_mark
 from tests.system.marked_blanks import (
     BLANKS_PER_BOARD,
     BlankResult,
@@ -25,12 +25,12 @@ MAX_SURELY_EMPTY_SHARE = 0.04
 TILE, SQUARE = (0.6, 0.8, 0.9), (0.2, 0.5, 0.3)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, LETTER])
 def test_mark_covers_a_part_of_the_tile(kind: str) -> None:
     for seed in range(20):
         mark = draw_mark(np.random.default_rng(seed), kind, packaged_fonts(), TILE, SQUARE, 0.3)
         assert mark.cover.shape == (SIDE_PX, SIDE_PX) and mark.colour.shape == (SIDE_PX, SIDE_PX, 3)
-        assert 0.005 < mark.cover.mean() < 0.99 and mark.cover.max() <= 1.001
+        assert 0.003 < mark.cover.mean() < 0.99 and mark.cover.max() <= 1.001
         assert (mark.colour <= mark.cover[:, :, None] + 1e-3).all()
 
 

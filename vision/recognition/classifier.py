@@ -33,6 +33,7 @@ from vision.recognition.similarity import refine_by_similarity
 from vision.recognition.squares import SquareKinds, SquareNet, find_likely_tiles
 from vision.recognition.tile_sets import limit_counts, list_limits
 from vision.recognition.views import TILE_KIND, BoardViews, TilePoses, cut_square_crops, rectify_board, rectify_tops
+from vision.recognition.written_blanks import find_unlike_tiles, weigh_written_blanks
 
 _MIN_RECALLED_PROBABILITY: Final = 0.95
 """Minimum probability of a clear letter. The predictions of a tile with a clear letter are kept for the next picture,
@@ -265,6 +266,9 @@ class SquareClassifier:
         for cell, tile_p, p in zip(table.poses.cells, table.tile_p, foreign, strict=True):
             foreign_p[cell] = p * (tile_p >= _CONFIG.min_voter_p)
         refined_p = self._refine(table, letters_p, alphabet, square_side(squares.pose.corners))
+        table = self._read_values(squares, table, refined_p)
+        refined_p = weigh_written_blanks(refined_p, table.tile_p, table.features, table.value_nats)
+        refined_p = self._letter_net.doubt_diagonal_tiles(table.poses, refined_p, table.tile_p, alphabet)
         fused_p = fuse_predictions(squares.kinds_p, table.poses.cells, refined_p, squares.board, squares.colours)
         limits = list_limits(self._letter_net.classes, frozenset(tiles))
         fused_p = limit_counts(fused_p.reshape(BOARD_SIZE**2, -1), np.append(limits, 0)).reshape(fused_p.shape)
@@ -354,9 +358,9 @@ class SquareClassifier:
         # Allow for tiles that a player placed rotated.
         letters_logp = self._letter_net.marginalise_turns(poses, letters_logp, predictions.turns)
         tile_p = np.array([squares.kinds_p[cell][TILE_KIND] for cell in squares.cells])
-        letters_logp = self._letter_net.doubt_diagonal_tiles(poses, letters_logp, tile_p)
         letters_logp = self._read_accents(squares, poses, tile_p, letters_logp, tiles)
-        return TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features)
+        unread = np.full(len(tile_p), np.nan)
+        return TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features, unread)
 
     def _read_accents(
         self,
@@ -376,11 +380,27 @@ class SquareClassifier:
         rows = np.flatnonzero(is_unclear)
         if not len(rows):
             return letters_logp
-        cells = [poses.cells[row] for row in rows.tolist()]
-        crops = cut_detail_crops(squares.picture, squares.pose, cells, poses.poses[rows])
+        accents_logp, _ = self._read_details(squares, poses, rows)
         refined_logp = letters_logp.copy()
-        refined_logp[rows] = refine_accents(letters_logp[rows], self._detail_net.predict(crops), classes, groups)
+        refined_logp[rows] = refine_accents(letters_logp[rows], accents_logp, classes, groups)
         return refined_logp
+
+    def _read_values(self, squares: SquarePredictions, table: TileTable, letters_p: Floats) -> TileTable:
+        """Look for the printed values of the tiles that look like no other tile of their letter."""
+        is_unlike = find_unlike_tiles(letters_p, table.tile_p, table.features)
+        rows = np.flatnonzero(is_unlike & np.isnan(table.value_nats))
+        if not len(rows):
+            return table
+        value_nats = table.value_nats.copy()
+        _, value_nats[rows] = self._read_details(squares, table.poses, rows)
+        return replace(table, value_nats=value_nats)
+
+    def _read_details(
+        self, squares: SquarePredictions, poses: TilePoses, rows: NDArray[np.intp]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Run the detail network on some of the tiles `poses`; return what `DetailNet.predict` does."""
+        cells = [poses.cells[row] for row in rows.tolist()]
+        return self._detail_net.predict(cut_detail_crops(squares.picture, squares.pose, cells, poses.poses[rows]))
 
     def _classify_changed_tiles(
         self, squares: SquarePredictions, recalled: RecalledBoard, tiles: Collection[str]

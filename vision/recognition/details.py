@@ -1,8 +1,8 @@
-"""Read the accents of tiles, whose details are lost in the crops of the letter network.
+"""Read the accents and values of tiles, whose details are lost in the crops of the letter network.
 
 The detail network takes a crop with 48 pixels a square, cut from the picture itself. It says which kind of accent the
-letter has. It also has an output for the printed value, which is not used: with the short training of this file, only a
-quarter of the values of held-out crops are right.
+letter has, and which value is printed on the tile. Of the values, only whether there is one is used: many are too small
+to be read.
 """
 
 from __future__ import annotations
@@ -155,12 +155,16 @@ class DetailNet:
     def __init__(self, path: Path = MODELS_DIR / "details.onnx") -> None:
         self._net = Net(path)
 
-    def predict(self, crops: Image) -> NDArray[np.float32]:
-        """Return the log-likelihoods of the accents `(n, 14)` on crops `(n, 56, 56)`, each row up to a constant.
+    def predict(self, crops: Image) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """Read n crops `(n, 56, 56)`: return log-likelihoods of the accents `(n, 14)`, and of a missing value `(n,)`.
 
-        They are only comparable among letters of the same base.
+        Those of the accents are only comparable among letters of the same base. Those of a missing value are relative
+        to the mean of the likelihoods of all values.
         """
-        return self.predict_normalised(normalise_details(crops))[0]
+        accents, values = self.predict_normalised(normalise_details(crops))
+        return accents, values[:, 0] - np.logaddexp.reduce(values[:, 1:], axis=1) + np.float32(
+            np.log(len(VALUE_KINDS) - 1)
+        )
 
     def predict_normalised(self, crops: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the log-likelihoods of accents `(n, 14)` and of values `(n, 13)` on `(n, 1, 56, 56)` crops.

@@ -241,35 +241,33 @@ class LetterNet:
             mixed_logp[rows] = np.log((1 - share) * np.exp(mixed_logp[rows]) + share * turned_p + 1e-12)
         return mixed_logp
 
-    def doubt_diagonal_tiles(
-        self, poses: TilePoses, letters_logp: NDArray[np.float32], tile_p: Floats
-    ) -> NDArray[np.float32]:
-        """Correct the predictions of tiles that lie diagonally; return log-probabilities `(n, classes)`.
+    def doubt_diagonal_tiles(self, poses: TilePoses, letters_p: Floats, tile_p: Floats, alphabet: Alphabet) -> Floats:
+        """Correct the class probabilities of tiles that lie diagonally; return `(n, classes)`.
 
-        `letters_logp` `(n, classes)` are the log-probabilities of the tiles `poses`, `tile_p` `(n,)` the probabilities
-        of a tile. The letter of a diagonal tile looks like a drawing on a blank. So if a blank has a clear, upright
-        letter after an eighth turn, the result is the mean of both predictions, in which neither is certain.
+        `letters_p` `(n, classes)` are the probabilities of the tiles `poses`, `tile_p` `(n,)` those of a tile. The
+        letter of a diagonal tile looks like a drawing on a blank. So if a blank has a clear, upright letter after an
+        eighth turn, the result is the mean of both predictions, in which neither is certain.
         """
-        is_blank = np.exp(letters_logp[:, BLANK_CLASS]) >= _MIN_BLANK_PROBABILITY
+        is_blank = letters_p[:, BLANK_CLASS] >= _MIN_BLANK_PROBABILITY
         is_blank &= tile_p >= _MIN_BLANK_PROBABILITY
         if not is_blank.any():
-            return letters_logp
+            return letters_p
         # Leave out plain blanks, which have less contrast than the other tiles.
         contrast = _measure_contrast(poses.cut_crops().astype(np.float32))
         is_blank &= contrast >= _MIN_PRINT_CONTRAST * np.median(contrast[tile_p >= _MIN_BLANK_PROBABILITY])
         blanks = np.flatnonzero(is_blank)
-        doubted_logp = letters_logp.copy()
+        doubted_p = letters_p.copy()
         for angle in (-np.pi / 4, np.pi / 4):
             turned = TilePoses(
                 poses.view, [poses.cells[row] for row in blanks.tolist()], poses.poses[blanks] + [0, 0, angle]
             )
             predictions = self.predict(turned.cut_crops())
-            letters_p = np.exp(predictions.letters)
-            is_clear = letters_p[:, LETTER_CLASSES].max(axis=1) >= _MIN_CLEAR_PROBABILITY
+            turned_p = restrict_to_alphabet(predictions.letters, alphabet)
+            is_clear = turned_p[:, LETTER_CLASSES].max(axis=1) >= _MIN_CLEAR_PROBABILITY
             is_clear &= predictions.turns.argmax(axis=1) == 0
             rows = blanks[is_clear]
-            doubted_logp[rows] = np.log((np.exp(letters_logp[rows]) + letters_p[is_clear]) / 2 + 1e-12)
-        return doubted_logp
+            doubted_p[rows] = (letters_p[rows] + turned_p[is_clear]) / 2
+        return doubted_p
 
     def predict_normalised(self, normalised: NDArray[np.float32]) -> TilePredictions:
         """Run the network on an array `(n, 1, 36, 36)` from `normalise_contrast`."""

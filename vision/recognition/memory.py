@@ -64,6 +64,8 @@ class TileTable:
     """`(n, 4)`: log-probabilities that a tile is upright after 0 to 3 quarter turns."""
     features: NDArray[np.float32]
     """`(n, 128)`: feature vectors of the letter network. Tiles that look similar have similar vectors."""
+    value_nats: Floats
+    """`(n,)`: log-likelihood ratio that no value is printed on the tile; NaN if it was not read."""
 
     def select(self, rows: Sequence[int]) -> TileTable:
         """Return a table of the rows with the given indices."""
@@ -88,7 +90,7 @@ class TileTable:
     @property
     def _predictions(self) -> tuple[NDArray[Any], ...]:
         """All arrays except those of the poses, in the order of the fields."""
-        return self.tile_p, self.letters_logp, self.turns_logp, self.features
+        return self.tile_p, self.letters_logp, self.turns_logp, self.features, self.value_nats
 
 
 @dataclass(frozen=True, slots=True, eq=False)

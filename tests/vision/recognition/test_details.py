@@ -76,7 +76,8 @@ def test_crops_show_the_tiles_of_the_upright_board(quarter_turns: int) -> None:
 
 def test_network_answers_for_every_crop() -> None:
     crops = np.zeros((3, DETAIL_SIDE_PX, DETAIL_SIDE_PX), np.uint8)
-    assert DetailNet().predict(crops).shape == (3, len(ACCENT_KINDS))
+    accents, value_nats = DetailNet().predict(crops)
+    assert accents.shape == (3, len(ACCENT_KINDS)) and value_nats.shape == (3,)
 
 
 @needs_photos

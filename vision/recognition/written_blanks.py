@@ -1,0 +1,137 @@
+"""Notice blanks on which a player has written the letter.
+
+A written letter differs from the print of the other tiles, and no value is printed beside it. The picture itself shows
+how alike its tiles with the same letter are, and whether the set has values: on a set without values, a letter without
+a value says nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.geometry import Floats
+from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES
+from vision.recognition.similarity import normalise_features
+
+_EVIDENCE_WEIGHTS: Final = np.array([0.59, 0.67, -3.07, 1.12, 0.74])
+"""Weights of the columns of `measure_written_evidence` in a logistic regression, fitted by `python -m
+vision.training.fit_written_blanks`."""
+_PRIOR_SHIFT: Final = -1.0
+"""Correction of the prior log-odds: in the scenes of the fit, a letter is written on every blank. On real sets it is
+assumed to be on one in three."""
+_NO_VALUE_MEAN, _NO_VALUE_SPREAD = 0.94, 1.49
+"""Mean and standard deviation of the log-likelihood ratio that a tile has no value, on tiles without one."""
+_USUAL_MEAN, _USUAL_COUNT, _MIN_SPREAD = -3.0, 2, 1.5
+"""The same mean on tiles with values: it counts as much as `_USUAL_COUNT` tiles of the picture. `_MIN_SPREAD` is the
+minimum of the standard deviation, which is measured in the picture."""
+_ODD_SHARE: Final = 0.005
+"""Density of ratios that are unlike those of the other tiles, because the value is worn or in glare."""
+_MAX_VALUE_NATS: Final = 6.0
+_UNREAD_NATS: Final = -3.0
+"""`_MAX_VALUE_NATS`: limit of the evidence of a value. `_UNREAD_NATS`: the evidence for a tile whose value was not
+read, because it looks like another tile of its letter."""
+_ALIKE: Final = 0.95
+"""Minimum cosine similarity of a tile that looks like another tile of its letter."""
+_USUAL_SIMILARITY, _MIN_SIMILARITY_SPREAD, _MAX_DEVIATIONS = 0.97, 0.01, 8.0
+"""The similarity of tiles with the same letter, as for one tile of the picture; the minimum of its standard deviation,
+and the limit of the deviations that count."""
+_MIN_LETTER_P, _MIN_TILE_P = 0.05, 0.5
+"""Minimum probabilities of a letter and of a tile; other squares are not examined."""
+_MIN_P: Final = 1e-5
+_MAD_TO_SIGMA: Final = 1.5
+"""Standard deviation of a normal distribution with a median absolute deviation of 1, rounded."""
+
+
+def find_unlike_tiles(letters_p: Floats, tile_p: Floats, features: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Return the mask `(n,)` of the tiles with a letter that no other tile of this letter resembles.
+
+    `letters_p` `(n, classes)` and `tile_p` `(n,)` are the probabilities of the letters and of a tile; `features`
+    `(n, 128)` are those of the letter network.
+    """
+    return _may_have_letter(letters_p, tile_p) & (_compare_with_same_letter(letters_p, tile_p, features) < _ALIKE)
+
+
+def weigh_written_blanks(
+    letters_p: Floats, tile_p: Floats, features: NDArray[np.float32], value_nats: Floats
+) -> Floats:
+    """Return the class probabilities of n tiles, `(n, classes)`, with the evidence of a letter that somebody wrote.
+
+    `value_nats` `(n,)` are the log-likelihood ratios that no value is printed on a tile, NaN if it was not read. The
+    other arguments are those of `find_unlike_tiles`.
+    """
+    rows = np.flatnonzero(_may_have_letter(letters_p, tile_p))
+    if not len(rows):
+        return letters_p
+    log_odds = (
+        measure_written_evidence(letters_p, tile_p, features, value_nats)[rows] @ _EVIDENCE_WEIGHTS + _PRIOR_SHIFT
+    )
+    weighed = letters_p.copy()
+    letter_p, blank_p = letters_p[rows, LETTER_CLASSES].sum(axis=1), letters_p[rows, BLANK_CLASS]
+    total = letter_p + blank_p
+    weighed[rows, BLANK_CLASS] = total / (1 + np.exp(-log_odds))
+    weighed[rows, LETTER_CLASSES] *= (total / (1 + np.exp(log_odds)) / letter_p)[:, None]
+    return weighed
+
+
+def measure_written_evidence(
+    letters_p: Floats, tile_p: Floats, features: NDArray[np.float32], value_nats: Floats
+) -> Floats:
+    """Return the evidence that each of n tiles is a blank, `(n, 5)`; the arguments are as in `weigh_written_blanks`.
+
+    The columns are the log-odds of the letter networks, how unlike the tile is to its letter, 1 if there is another
+    tile of its letter, the evidence of the missing value, and 1.
+    """
+    letter_p = letters_p[:, LETTER_CLASSES].max(axis=1)
+    similarity = _compare_with_same_letter(letters_p, tile_p, features)
+    is_compared = similarity >= 0
+    known = similarity[is_compared & _is_letter(letters_p, tile_p)]
+    usual = np.median(np.append(known, _USUAL_SIMILARITY))
+    spread = max(_MIN_SIMILARITY_SPREAD, _MAD_TO_SIGMA * float(np.median(np.abs(np.append(known, usual) - usual))))
+    return np.column_stack(
+        [
+            np.log((letters_p[:, BLANK_CLASS] + _MIN_P) / (letter_p + _MIN_P)),
+            np.where(is_compared, np.clip((usual - similarity) / spread, -1, _MAX_DEVIATIONS), 0),
+            is_compared,
+            _weigh_missing_values(value_nats, _is_letter(letters_p, tile_p)),
+            np.ones(len(tile_p)),
+        ]
+    )
+
+
+def _weigh_missing_values(value_nats: Floats, is_letter: NDArray[np.bool_]) -> Floats:
+    """Return the log-likelihood ratios `(n,)` of a tile without a value and of one like the others of the picture."""
+    is_read = ~np.isnan(value_nats)
+    value_nats = np.where(is_read, value_nats, 0)
+    others = value_nats[is_read & is_letter]
+    median = float(np.median(others)) if len(others) else _USUAL_MEAN
+    mean = (len(others) * median + _USUAL_COUNT * _USUAL_MEAN) / (len(others) + _USUAL_COUNT)
+    spread = max(_MIN_SPREAD, _MAD_TO_SIGMA * float(np.median(np.abs(others - mean)))) if len(others) else _MIN_SPREAD
+    without = _log_normal(value_nats, _NO_VALUE_MEAN, _NO_VALUE_SPREAD)
+    nats = without - np.logaddexp(_log_normal(value_nats, mean, spread), np.log(_ODD_SHARE))
+    return np.where(is_read, np.clip(nats, -_MAX_VALUE_NATS, _MAX_VALUE_NATS), _UNREAD_NATS)
+
+
+def _log_normal(values: Floats, mean: float, sigma: float) -> Floats:
+    return np.asarray(-(((values - mean) / sigma) ** 2) / 2 - np.log(sigma), np.float64)
+
+
+def _compare_with_same_letter(letters_p: Floats, tile_p: Floats, features: NDArray[np.float32]) -> Floats:
+    """Return the similarity `(n,)` of each tile to the most similar other tile of its letter; -1 without one."""
+    directions = normalise_features(features)
+    best = letters_p[:, LETTER_CLASSES].argmax(axis=1)
+    is_same = (best[:, None] == best) & _is_letter(letters_p, tile_p)
+    np.fill_diagonal(is_same, val=False)
+    return np.asarray(np.where(is_same, directions @ directions.T, -1.0).max(axis=1, initial=-1.0), np.float64)
+
+
+def _is_letter(letters_p: Floats, tile_p: Floats) -> NDArray[np.bool_]:
+    """Return the mask `(n,)` of the tiles that are read as a letter."""
+    letter_p = letters_p[:, LETTER_CLASSES].max(axis=1)
+    return np.asarray((tile_p >= _MIN_TILE_P) & (letter_p > letters_p[:, BLANK_CLASS]), np.bool_)
+
+
+def _may_have_letter(letters_p: Floats, tile_p: Floats) -> NDArray[np.bool_]:
+    return np.asarray((tile_p >= _MIN_TILE_P) & (letters_p[:, LETTER_CLASSES].sum(axis=1) >= _MIN_LETTER_P), np.bool_)
