@@ -28,9 +28,9 @@ from device.storage.game_file import (
 )
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, read_ledger, write_ledger
 from device.storage.statistics import SummaryCache
-from device.storage.store import MAX_PICTURE_BYTES, EventBody, GameStore, StoredEvent, StoredGame, StoredPicture
+from device.storage.store import MAX_PICTURE_BYTES, GameStore, StoredEvent, StoredGame, StoredPicture
 from engine.errors import NotationError, RulesError
-from engine.events import Act, Challenged, Edit, PlayWithdrawn, RecordImported, Ref, ScoreCorrected
+from engine.events import Act, Challenged, Edit, PlayWithdrawn, Ref, ScoreCorrected
 from engine.game import Game
 from engine.gcg import build_game, build_record, format_gcg, parse_gcg, replay
 from engine.ledger import Entry, Ledger, Source
@@ -106,7 +106,7 @@ def import_zip(store: GameStore, file: BinaryIO) -> int:
             for number, kind in pictures
         )
         with _import_lock:
-            _refuse_duplicate(store, events)
+            _refuse_duplicate(store, read_ledger(event.body for event in events).game)
             return store.add_game(started, events, stored_pictures)
 
 
@@ -132,8 +132,7 @@ def import_gcg(store: GameStore, data: bytes) -> int:
     now = time.time()
     events = tuple(StoredEvent(number, now, body) for number, body in enumerate(write_ledger(ledger)))
     with _import_lock:
-        _refuse_duplicate(store, events)
-        _refuse_same_turns(store, ledger.game)
+        _refuse_duplicate(store, ledger.game)
         return store.add_game(now, events, ())
 
 
@@ -204,16 +203,7 @@ def _list_members(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[tu
             yield name_picture(number, kind), jpeg
 
 
-def _refuse_duplicate(store: GameStore, events: tuple[StoredEvent, ...]) -> None:
-    """Raise `ArchiveError` if the store has a game with these events; `RecordImported` is not compared."""
-    bodies = _list_moves(events)
-    for game in store.list_games():
-        may_be_equal = abs(game.length - len(events)) <= 1 and game.first_event == bodies[0]
-        if may_be_equal and _list_moves(store.read_events(game.id)) == bodies:
-            raise _make_duplicate_error(game, SummaryCache(store).list_players(game))
-
-
-def _refuse_same_turns(store: GameStore, game: Game) -> None:
+def _refuse_duplicate(store: GameStore, game: Game) -> None:
     """Raise `ArchiveError` if the store has a game with these players and turns, recorded at a table or in a ZIP file.
 
     Otherwise the records would count the game twice.
@@ -238,13 +228,3 @@ def _make_duplicate_error(stored: StoredGame, players: Iterable[str]) -> Archive
 
 def _list_turns(game: Game) -> list[tuple[object, ...]]:
     return [(turn.player, turn.kind, turn.score, turn.at, turn.word) for turn in game.turns]
-
-
-def _list_moves(events: Iterable[StoredEvent]) -> list[EventBody]:
-    """Return the bodies of all events except the entry with the lines of an imported GCG file (`RecordImported`)."""
-    return [event.body for event in events if not _has_record(event.body)]
-
-
-def _has_record(body: EventBody) -> bool:
-    steps = (step for steps in body.get("alternatives", ()) for step in steps)
-    return any(step["kind"] == RecordImported.kind for step in steps)
