@@ -62,7 +62,6 @@ REFUSED: tuple[tuple[str, dict[str, object]], ...] = (
     ("/actions/new-game", {"players": ["Anna", "Ben"], "tiles": "?"}),
     ("/actions/end-turn", {"seen": "1-99"}),
     ("/panel/press", {"button": "new-game"}),
-    ("/panel/press", {"button": "power", "held": "power"}),
     ("/panel/press", {"button": "challenge"}),
     ("/setup/corners", {"corners": "1,2"}),
     ("/setup/teach", {}),

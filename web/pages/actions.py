@@ -45,16 +45,8 @@ RACK_TIMEOUT_S = 10.0
 Form = MultiDict[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class FormCommand:
-    """The command of a form, with the arguments that are computed from several fields of the form."""
-
-    command: type[TableCommand]
-    arguments: Mapping[str, object]
-
-
-FormReader = Callable[[Form, TableSnapshot], FormCommand]
-"""A function that reads a form."""
+FormReader = Callable[[Form, TableSnapshot], Mapping[str, object]]
+"""A function that computes arguments of a command from several fields of a form."""
 
 
 def create_blueprint(session: TableSession, pairing: Pairing, find_own: FindLexicon) -> Blueprint:
@@ -99,13 +91,13 @@ class Actions:
         """
         t = texts()
         try:
-            form_command = FormCommand(command, fields)
+            if command is CorrectSquare and _names_blank(request.form, self.session.state):
+                command = NameBlank
             if command in _FORM_READERS:
-                form_command = _FORM_READERS[command](request.form, self.session.state)
-            order_type = make_order_type(form_command.command)
-            order = decode_form(request.form, order_type, **form_command.arguments)
+                fields = _FORM_READERS[command](request.form, self.session.state)
+            order = decode_form(request.form, make_order_type(command), **fields)
             seat = find_seat(self.pairing, self.session.state)
-            table_command = make_command(form_command.command, order, self.find_own)
+            table_command = make_command(command, order, self.find_own)
             state = self.session.submit(table_command, order.moment, seat).result(timeout_s)
         except RequestError:
             return refuse(t("wrong.form"), 400), None
@@ -168,30 +160,27 @@ def explain_refusal(refusal: CommandRefusedError, seen: Moment, state: TableSnap
     return t.translate(refusal) if seen.game == state.game else t("wrong.other_game")
 
 
-def _read_square(form: Form, state: TableSnapshot) -> FormCommand:
-    """Return the command and the arguments for the correction of a square.
-
-    If the form has the field `blank`, the letter is that of a blank. A blank has a wrong letter only by mistake, so
-    another letter is a correction.
-    """
-    square, letter = form.get("square", ""), form.get("letter", "")
+def _read_square(form: Form, state: TableSnapshot) -> Mapping[str, object]:
+    """Return the argument `symbol`. If the form has the field `blank`, the letter is that of a blank."""
+    letter = form.get("letter", "")
     if letter and "blank" in form and state.tile_set:
-        if _is_unnamed_blank(square, state):
-            return FormCommand(NameBlank, {})
         letter = state.tiles.text(Tile(letter, is_blank=True))
-    return FormCommand(CorrectSquare, {"symbol": letter or EMPTY})
+    return {"symbol": letter or EMPTY}
 
 
-def _is_unnamed_blank(square: str, state: TableSnapshot) -> bool:
+def _names_blank(form: Form, state: TableSnapshot) -> bool:
+    """Return True if a form has the letter of a blank without one; another letter of a blank is a correction."""
+    if not form.get("letter") or "blank" not in form or not state.tile_set:
+        return False
     try:
-        tile = state.board.tiles[parse_square(square)]
+        tile = state.board.tiles[parse_square(form.get("square", ""))]
     except NotationError:
         return False  # the session refuses the command and gives the reason
     return tile is not None and tile.blank and tile.letter == BLANK
 
 
-def read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) -> FormCommand:
-    """Return the command and its argument `word` in GCG notation, with small letters for blanks.
+def read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) -> Mapping[str, object]:
+    """Return the argument `word` in GCG notation, with small letters for blanks.
 
     The page's script sends the word in GCG notation in the field `notation`. Without this field, the word is in the
     field `word`, and the letters of its blanks are in `blanks`; the case of all these letters is ignored, because
@@ -199,7 +188,7 @@ def read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) -> 
     a word and a position that are the recorded ones are left out. Raises `RequestError` as `_mark_blanks` does.
     """
     if "notation" in form:
-        return FormCommand(command, {"word": form["notation"]})
+        return {"word": form["notation"]}
     turn = state.find_turn(form.get("number", 0, type=int)) if command is CorrectTurn else None
     recorded = "" if turn is None else write_whole_word(turn, state.tiles)
     word = state.tiles.upper("".join(form.get("word", "").split()))
@@ -208,7 +197,7 @@ def read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) -> 
     arguments = {"word": "" if word == recorded else word}
     if turn is not None and form.get("at", "").strip().upper() == turn.at:
         arguments["at"] = ""
-    return FormCommand(command, arguments)
+    return arguments
 
 
 def _mark_blanks(word: str, blanks: Sequence[str], recorded: str, tiles: TileSet) -> str:
@@ -253,24 +242,24 @@ def split_blanks(word: str, tiles: TileSet) -> tuple[str, str]:
     return write_word(plain, tiles), tiles.write([Tile(letter) for letter in blanks])
 
 
-def _read_board(command: type[TableCommand], form: Form, _: TableSnapshot) -> FormCommand:
-    """Return the command and its argument `rows`; the form has the symbols of the squares, separated by spaces."""
+def _read_board(form: Form, _: TableSnapshot) -> Mapping[str, object]:
+    """Return the argument `rows`; the form has the symbols of the squares, separated by spaces."""
     symbols = form.get("symbols", "").split()[: len(SQUARES) + 1]  # one symbol too many is enough for a refusal
     rows = [symbols[start : start + BOARD_SIZE] for start in range(0, len(symbols), BOARD_SIZE)]
-    return FormCommand(command, {"rows": rows})
+    return {"rows": rows}
 
 
-def _read_new_game(form: Form, _: TableSnapshot) -> FormCommand:
-    """Return `StartGame` and its argument `choices`, a dictionary of the form fields in `CHOICE_FIELDS`."""
-    return FormCommand(StartGame, {"choices": {field: form[field] for field in CHOICE_FIELDS if field in form}})
+def _read_new_game(form: Form, _: TableSnapshot) -> Mapping[str, object]:
+    """Return the argument `choices`, a dictionary of the form fields in `CHOICE_FIELDS`."""
+    return {"choices": {field: form[field] for field in CHOICE_FIELDS if field in form}}
 
 
 _FORM_READERS: Mapping[type[TableCommand], FormReader] = MappingProxyType(
     {
         CorrectSquare: _read_square,
         CorrectTurn: partial(read_turn, CorrectTurn),
-        EnterBoard: partial(_read_board, EnterBoard),
-        EnterPosition: partial(_read_board, EnterPosition),
+        EnterBoard: _read_board,
+        EnterPosition: _read_board,
         InsertTurn: partial(read_turn, InsertTurn),
         StartGame: _read_new_game,
     }

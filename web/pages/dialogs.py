@@ -146,8 +146,8 @@ class Dialogs:
         """
         before, after, reason = self.session.state, None, ""
         try:
-            form_command = read_turn(command, request.form, before)
-            order = decode_form(request.form, make_order_type(command), **form_command.arguments)
+            arguments = read_turn(command, request.form, before)
+            order = decode_form(request.form, make_order_type(command), **arguments)
             correction = make_command(command, order, self.find_own)
             assert isinstance(correction, TurnCommand)
             after = self.session.preview_correction(correction)
