@@ -51,7 +51,7 @@ def describe_machine() -> str:
 def find_program_version() -> str:
     """Return the version of the installed program; if it is not installed, return a text that says so."""
     from device.doctor import System
-    from device.doctor.program import collect_versions
+    from device.doctor.checks import collect_versions
 
     return collect_versions(System())["tilekeeper"]
 

@@ -19,8 +19,7 @@ from device.cli import UserError
 from device.cli.options import make_board_reader
 
 if TYPE_CHECKING:
-    from device.report.contents import ReportHeader
-    from device.report.replay import SquareDifference, TurnReplay
+    from device.report.contents import ReportHeader, SquareDifference, TurnReplay
 
 HELP = "check the readings of a problem report"
 
@@ -33,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the pictures of a problem report again, and print the result for each."""
-    from device.report.replay import load_report
+    from device.report.contents import load_report
     from device.storage.errors import ArchiveError
 
     try:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from device.doctor import machine, program
+from device.doctor import checks
 from device.doctor.system import Finding, Severity, System, check_service
 from device.settings import Settings
 
@@ -20,23 +20,23 @@ __all__ = ["Finding", "Report", "Severity", "System", "examine"]
 
 Check = Callable[[System, Settings], Iterable[Finding]]
 
-PROGRAM_CHECKS: tuple[Check, ...] = (program.check_networks, program.check_word_list)
+PROGRAM_CHECKS: tuple[Check, ...] = (checks.check_networks, checks.check_word_list)
 """Checks that need no hardware; the installer runs these checks before it switches to a new version."""
 MACHINE_CHECKS: tuple[Check, ...] = (
-    machine.check_power,
-    machine.check_disk,
+    checks.check_power,
+    checks.check_disk,
     check_service,
-    machine.check_camera,
-    machine.check_picture,
-    machine.check_panel,
-    machine.check_wifi,
-    machine.check_hotspot,
-    machine.check_host_name,
-    machine.check_ports,
-    program.check_voice,
-    program.check_speech,
-    machine.check_clock,
-    program.check_update,
+    checks.check_camera,
+    checks.check_picture,
+    checks.check_panel,
+    checks.check_wifi,
+    checks.check_hotspot,
+    checks.check_host_name,
+    checks.check_ports,
+    checks.check_voice,
+    checks.check_speech,
+    checks.check_clock,
+    checks.check_update,
 )
 
 
@@ -60,10 +60,10 @@ def examine(
     `settings_path` replaces the machine's own settings file. If `program_only` is True, `MACHINE_CHECKS` are skipped.
     If `picture` is False, no picture is taken, and nothing is spoken.
     """
-    settings, about_settings = program.load_settings_or_defaults(system, settings_path)
-    findings = [about_settings, *program.check_libraries(system, settings)]
+    settings, about_settings = checks.load_settings_or_defaults(system, settings_path)
+    findings = [about_settings, *checks.check_libraries(system, settings)]
     if about_settings is findings[-1]:  # the other checks need all libraries
         for check in PROGRAM_CHECKS if program_only else PROGRAM_CHECKS + MACHINE_CHECKS:
-            if picture or check not in (machine.check_picture, program.check_speech):
+            if picture or check not in (checks.check_picture, checks.check_speech):
                 findings += check(system, settings)
-    return Report(tuple(findings), program.collect_versions(system))
+    return Report(tuple(findings), checks.collect_versions(system))

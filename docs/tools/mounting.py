@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import atan, degrees, hypot, radians, tan
 
 from device.cameras.pi import STILL_WIDTH_PX
-from device.doctor.machine import GOOD_SQUARE_PX
+from device.doctor.checks import GOOD_SQUARE_PX
 
 BOARD_MARGIN_RATIO = 1.1
 """Ratio of the picture's shorter side to the board's side. It is above 1, because camera arms move a little."""

@@ -16,7 +16,7 @@ import pytest
 from device.cameras import AbsentCamera, CameraError, Frame, Image
 from device.cli import main
 from device.doctor import Severity, System, examine
-from device.doctor.program import check_speech
+from device.doctor.checks import check_speech
 from device.doctor.system import PACKAGE_UNIT
 from device.session.messages import Notice, Trouble
 from device.session.table_session import TableSession
@@ -122,8 +122,8 @@ import json, sys
 from dataclasses import asdict
 from pathlib import Path
 from device.doctor import System
-from device.doctor.machine import check_hotspot
-from device.doctor.machine import check_disk
+from device.doctor.checks import check_hotspot
+from device.doctor.checks import check_disk
 from device.settings import Settings
 
 system = System(Path(sys.argv[1]), "")
