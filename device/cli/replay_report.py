@@ -19,7 +19,8 @@ from device.cli import UserError
 from device.cli.options import make_board_reader
 
 if TYPE_CHECKING:
-    from device.report.contents import ReportHeader, SquareDifference, TurnReplay
+    from device.report.contents import ReportHeader
+    from device.report.replay import SquareDifference, TurnReplay
 
 HELP = "check the readings of a problem report"
 
@@ -32,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the pictures of a problem report again, and print the result for each."""
-    from device.report.contents import load_report
+    from device.report.replay import load_report
     from device.storage.errors import ArchiveError
 
     try:

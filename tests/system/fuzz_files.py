@@ -34,7 +34,8 @@ from PIL import Image
 
 from calibration.profile import ProfileFileError, load_examples
 from device.cli.options import prepare_game
-from device.report.contents import ReportChoice, ReportSources, make_report, replay_report
+from device.report.contents import ReportChoice, ReportSources, make_report
+from device.report.replay import replay_report
 from device.settings import SettingsError, parse_settings, read_default_text
 from device.storage.archive import export_zip, import_gcg, import_zip, load_game
 from device.storage.errors import ArchiveError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from device.cameras import CameraError, open_camera
-from device.cameras.simulated import SimulatedCamera
+from device.demo.demo_table import SimulatedCamera
 from vision.rendering.simulated_table import SimulatedTable
 
 

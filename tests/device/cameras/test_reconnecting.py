@@ -9,7 +9,7 @@ import pytest
 
 from device.cameras import CameraError, open_reconnecting_camera
 from device.cameras.reconnecting import ReconnectingCamera
-from device.cameras.simulated import SimulatedCamera
+from device.demo.demo_table import SimulatedCamera
 from tests.support.waiting import PATIENCE_S, until
 from vision.rendering.simulated_table import SimulatedTable
 

@@ -11,7 +11,8 @@ import pytest
 
 from device.cli import main
 from device.cli import replay_report as command
-from device.report.contents import ReportChoice, ReportSources, TurnReplay, make_report, replay_report
+from device.report.contents import ReportChoice, ReportSources, make_report
+from device.report.replay import TurnReplay, replay_report
 from device.storage.archive import export_zip
 from device.storage.errors import ArchiveError
 from device.storage.store import GameStore

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from calibration.enrolment import make_enrolment_rows
-from device.cameras.simulated import SimulatedCamera
 from device.cli.options import make_profiled_reader
+from device.demo.demo_table import SimulatedCamera
 from device.panel.buttons import Button, Pins
 from device.panel.panel import Panel, PanelActions
 from device.session.table_session import TableSession

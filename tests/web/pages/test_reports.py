@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from flask.testing import FlaskClient
 
-from device.report.contents import replay_report
+from device.report.replay import replay_report
 from device.system.wifi import Hotspot
 from tests.support.api_table import WebTable, open_web_table
 from tests.support.text_table import TextTable
