@@ -59,20 +59,18 @@ def weigh_written_blanks(
 ) -> Floats:
     """Return the class probabilities of n tiles, `(n, classes)`, with the evidence of a letter that somebody wrote.
 
-    `value_nats` `(n,)` are the log-likelihood ratios that no value is printed on a tile, NaN if it was not read. The
-    other arguments are those of `find_unlike_tiles`.
+    A letter never becomes clearer: in an unknown typeface, tiles with the same letter look alike, too. `value_nats`
+    `(n,)` are the log-likelihood ratios that no value is printed on a tile, NaN if it was not read. The other arguments
+    are those of `find_unlike_tiles`.
     """
-    rows = np.flatnonzero(_may_have_letter(letters_p, tile_p))
-    if not len(rows):
-        return letters_p
-    log_odds = (
-        measure_written_evidence(letters_p, tile_p, features, value_nats)[rows] @ _EVIDENCE_WEIGHTS + _PRIOR_SHIFT
-    )
+    evidence = measure_written_evidence(letters_p, tile_p, features, value_nats)
+    log_odds = evidence @ _EVIDENCE_WEIGHTS + _PRIOR_SHIFT
+    letter_p, blank_p = letters_p[:, LETTER_CLASSES].sum(axis=1), letters_p[:, BLANK_CLASS]
+    written_p = (letter_p + blank_p) / (1 + np.exp(-log_odds))
+    rows = np.flatnonzero(_may_have_letter(letters_p, tile_p) & (written_p > blank_p))
     weighed = letters_p.copy()
-    letter_p, blank_p = letters_p[rows, LETTER_CLASSES].sum(axis=1), letters_p[rows, BLANK_CLASS]
-    total = letter_p + blank_p
-    weighed[rows, BLANK_CLASS] = total / (1 + np.exp(-log_odds))
-    weighed[rows, LETTER_CLASSES] *= (total / (1 + np.exp(log_odds)) / letter_p)[:, None]
+    weighed[rows, BLANK_CLASS] = written_p[rows]
+    weighed[rows, LETTER_CLASSES] *= ((letter_p + blank_p - written_p)[rows] / letter_p[rows])[:, None]
     return weighed
 
 
