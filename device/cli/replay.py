@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from engine.lexicon import WordList
     from vision.recognition.reader import PhotoReader
 
+TURN_S = 60.0
+"""Seconds between two photographs, on the clock of the session. After a quick press, it would ask about corrections."""
 HELP = "score a game from photos (one after each turn) or a video"
 
 
@@ -101,14 +103,16 @@ def replay_photos(
 
     sources: list[str] = []
     problems: list[str] = []
+    seconds = 0.0
     camera = FolderCamera(photos)
     config = SessionConfig(follows_board=False, max_turn_s=math.inf)
     with (
         GameStore(":memory:") as store,
-        TableSession(camera, reader, store, lexicon, profile=profile, config=config) as session,
+        TableSession(camera, reader, store, lexicon, profile=profile, config=config, clock=lambda: seconds) as session,
     ):
         state = session.submit(StartGame(started)).result()
         for photo in photos:
+            seconds += TURN_S
             state, texts = _end_turn(session)
             sources += [str(photo)] * (len(state.turns) - len(sources))
             problems += [_format_problem(photo, text) for text in texts]

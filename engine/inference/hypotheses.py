@@ -366,14 +366,14 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
 def _move_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
     """Yield hypotheses in which the player has made another play in place of the last one, after the press.
 
-    No tile of the last play is where it was. The next player seldom has another tile there already.
+    No tile of the last play is where it was. The next player's play seldom covers its squares already.
     """
     last, squares = next(base.game.state.standing_plays(), None), base.evidence.reading.squares
     if last is None or last.ref.entry in base.past.told:
         return
     if any(is_consistent(squares[square].symbol, tile) for square, tile in last.placements):
         return
-    covered_log_prior = REPEATED_PLAY_LOG_PRIOR * sum(squares[square].is_tile for square, _ in last.placements)
+    covered_log_prior = REPEATED_PLAY_LOG_PRIOR * any(squares[square].is_tile for square, _ in last.placements)
     for withdrawn in islice(_withdraw_plays(base), 1):
         candidates = list(_find_candidate_plays(withdrawn, allow_overlooked=False))
         for candidate in _select_best(candidates) + _select_best(_find_first_of_two(withdrawn, candidates)):

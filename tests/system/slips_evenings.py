@@ -70,6 +70,7 @@ def _exchange(build: Builder) -> str | None:
     player, count = build.game.to_move, build.chance.randint(1, 5)
     if not can_exchange(build.game.state, count, player):
         return None
+    build.think()
     build.game = build.game.push(Exchanged(player, count))
     build.lay(build.game.board, build.rest(), player=player, exchanged=count)
     return f"{count} tiles exchanged"
@@ -77,6 +78,7 @@ def _exchange(build: Builder) -> str | None:
 
 def _pass(build: Builder) -> str | None:
     player = build.game.to_move
+    build.think()
     build.game = build.game.push(Passed(player))
     build.lay(build.game.board, build.rest(), player=player)
     return "pass"
@@ -87,6 +89,7 @@ def _forget_press(build: Builder) -> str | None:
     first = build.position.draw_play(build.game)
     if first is None:
         return None
+    build.think()
     build.push(first)
     build.lay(build.game.board, build.rest(3.0, 12.0))
     second = build.position.draw_play(build.game)
@@ -102,6 +105,7 @@ def _press_wrong_button(build: Builder) -> str | None:
     play = build.position.draw_play(build.game)
     if play is None:
         return None
+    build.think()
     note = f"{write(build.game, play)} ended with another button"
     player = build.push(play)
     other = (player + 1) % len(build.game.players)

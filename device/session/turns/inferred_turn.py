@@ -37,6 +37,8 @@ MIN_OFFERED_PROBABILITY = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""
 MAX_STORIES = 3
 """Largest number of answers, besides *Look again*, to the question how recorded turns have changed."""
+MIN_LIKELY_STORY_WEIGHT = 0.1
+"""Smallest weight of an answer for which there is room beside two likelier ones, before the turns as recorded."""
 MIN_HIDDEN_PROBABILITY = 0.5
 """Limit of the probability that a hand hides a square. Above it, the square counts as hidden, so it may have an
 unseen tile."""
@@ -80,12 +82,14 @@ def _collect_answers(
     """
     best, *_ = likely
     answers: dict[str, tuple[Event, ...]] = {}
-    weighted = [answer for explanation in likely for answer in _list_answers(game, explanation, seat)]
-    for _, text, events in sorted(weighted, key=lambda answer: -answer[0]):
+    weights: dict[str, float] = {}
+    listed = [answer for explanation in likely for answer in _list_answers(game, explanation, seat)]
+    for weight, text, events in sorted(listed, key=lambda answer: -answer[0]):
         answers.setdefault(text, events)
+        weights.setdefault(text, weight)
     is_story = any(_revises(explanation.events) for explanation in likely)
     if is_story:
-        answers = _limit_answers(answers)
+        answers = {text: answers[text] for text in _choose_stories(answers, weights)}
     if best.leftover_squares and not best.events and not best.is_uncleared:
         answers = {question.text: (), **answers}
     is_unusual = question.doubt is DoubtKind.UNUSUAL_TURN or len(filter_plays(best.events)) > 1
@@ -102,13 +106,14 @@ def _list_answers(
     weight = explanation.probability
     if seat is not None and (filter_plays(events) or changes_record(events)):
         moved = move_to_seat(game, events, seat)
+        weight *= 1.0 if moved == events else 0.5  # another player's button, or passes without a press
         yield weight, _describe_events(game, moved), moved
     elif seat not in (None, game.to_move) and not explanation.leftover_squares:
         yield 2.0 * weight, get_text("answer-mistake"), ()
     yield weight, _describe_answer(game, explanation), events
     others: list[tuple[float, tuple[Event, ...]]] = []
     if _revises(events) and not any(isinstance(event, PlayerTurn) for event in events):
-        share = 0.5 if seat is None else 2.0 if seat == game.to_move else 0.02
+        share = 0.5 if seat is None else 2.0 if seat == game.to_move else 0.001
         others.append((share, (*events, Passed(game.to_move))))  # the next player has pressed
     if not explanation.is_order_shown:
         others += ((0.5, other) for other in list_other_orders(game, explanation.events))
@@ -118,14 +123,17 @@ def _list_answers(
         yield weight * share, _describe_events(game, other), other
 
 
-def _limit_answers(answers: Mapping[str, tuple[Event, ...]]) -> dict[str, tuple[Event, ...]]:
-    """Return the first `MAX_STORIES` answers, among them the first one that changes no recorded turn."""
+def _choose_stories(answers: Mapping[str, tuple[Event, ...]], weights: Mapping[str, float]) -> list[str]:
+    """Return the texts of the first `MAX_STORIES` answers, which are the likeliest ones.
+
+    The first answer that changes no recorded turn is among them, except in place of a likely answer.
+    """
     texts = list(answers)
-    recorded = next((text for text in texts if not changes_record(answers[text])), None)
     kept = texts[:MAX_STORIES]
-    if recorded is not None and recorded not in kept:
+    recorded = next((text for text in texts if not changes_record(answers[text])), None)
+    if recorded is not None and recorded not in kept and weights[kept[-1]] < MIN_LIKELY_STORY_WEIGHT:
         kept[-1] = recorded
-    return {text: answers[text] for text in kept}
+    return kept
 
 
 def _revises(events: Sequence[Event]) -> bool:

@@ -80,6 +80,13 @@ def test_nothing_added_is_a_pass_and_a_play_taken_back_is_withdrawn(
     assert turns[1]["at"] is None and turns[1]["words"] == []
 
 
+def test_photographs_that_are_read_one_after_the_other_are_no_quick_presses(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
+) -> None:
+    told = replay(monkeypatch, capsys, photos, [rows(HORN), rows(HORN, ("SET", 7, 9, False))])
+    assert [turn["score"] for turn in told["turns"]] == [14, 13] and told["problems"] == []
+
+
 def test_photographs_of_a_game_that_has_begun_are_scored_from_the_first_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
 ) -> None:
