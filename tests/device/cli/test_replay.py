@@ -83,6 +83,7 @@ def test_nothing_added_is_a_pass_and_a_play_taken_back_is_withdrawn(
 def test_photographs_that_are_read_one_after_the_other_are_no_quick_presses(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], photos: list[str]
 ) -> None:
+    monkeypatch.setattr("device.session.game_controller.MAX_QUICK_S", 10.0)
     told = replay(monkeypatch, capsys, photos, [rows(HORN), rows(HORN, ("SET", 7, 9, False))])
     assert [turn["score"] for turn in told["turns"]] == [14, 13] and told["problems"] == []
 
