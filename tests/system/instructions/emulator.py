@@ -76,6 +76,13 @@ class Emulator:
         few, many = (self._count([name, str(times)]) for times in REPETITIONS)
         return (many - few) // (REPETITIONS[1] - REPETITIONS[0])
 
+    def count_photographs(self) -> int:
+        """Return the mean instructions of reading a photograph, with initialisation. Raises `CalledProcessError`."""
+        from tests.system.instructions.workloads import PHOTOGRAPH_COUNT, PHOTOGRAPHS
+
+        loaded, read = (self._count([PHOTOGRAPHS, times]) for times in ("0", "1"))
+        return (read - loaded) // PHOTOGRAPH_COUNT
+
     def count_start(self) -> int:
         """Return the instructions from the start of `tilekeeper run` to the first page, with compiled bytecode.
 

@@ -7,7 +7,9 @@ number of repetitions, so that the difference of two runs is the work alone.
 from __future__ import annotations
 
 import http.client
+import json
 import os
+import random
 import signal
 import sys
 import threading
@@ -28,6 +30,8 @@ PREVIEW_SIZE_PX = (640, 480)
 FRAMES_PER_S = 5
 """Previews in a second that the monitor of the camera compares."""
 START_TIMEOUT_S = 600.0
+PHOTOGRAPH_COUNT = 40
+"""Photographs of the workload `photographs`, drawn by a fixed seed from all that have a label."""
 GAMES = Path(__file__).parents[3] / "device" / "data" / "games"
 
 
@@ -117,6 +121,19 @@ def explain_turns(_folder: Path) -> Callable[[], object]:
     return lambda: [measure_row(games, row, 8, 1, use_words=True, answers_truth=True) for row in rows]
 
 
+def read_photographs(_folder: Path) -> Callable[[], object]:
+    """Find and read the board in each of `PHOTOGRAPH_COUNT` photographs below the folder `TILEKEEPER_PHOTOS`."""
+    from vision.photo import load_photo
+    from vision.recognition.reader import BoardReader
+
+    manifests = sorted(Path(os.environ["TILEKEEPER_PHOTOS"]).glob("*/manifest.json"))
+    records = [(file.parent, each) for file in manifests for each in json.loads(file.read_text(encoding="utf-8"))]
+    drawn = random.Random(0).sample([(folder, each) for folder, each in records if each["board"]], PHOTOGRAPH_COUNT)
+    photos = [(load_photo(folder / each["photo"]).image, load_tile_set(each["language"])) for folder, each in drawn]
+    reader = BoardReader()
+    return lambda: [reader.read(image, tiles.letters) for image, tiles in photos]
+
+
 WORKLOADS: dict[str, Callable[[Path], Callable[[], object]]] = {
     "find-and-read-first": partial(find_and_read, picture="first"),
     "find-and-read": find_and_read,
@@ -127,6 +144,8 @@ WORKLOADS: dict[str, Callable[[Path], Callable[[], object]]] = {
     "decode-frame": decode_frame,
     "decode-preview": decode_preview,
 }
+PHOTOGRAPHS = "photographs"
+"""Name of the work that takes too long to be repeated, and needs photographs."""
 
 
 class _StillCamera:
@@ -181,7 +200,7 @@ def run_workload() -> None:
         start_table(folder, times)
         return
     cv2.setNumThreads(1)
-    work = WORKLOADS[name](folder)
+    work = read_photographs(folder) if name == PHOTOGRAPHS else WORKLOADS[name](folder)
     for _ in range(times):
         work()
 
