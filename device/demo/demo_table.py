@@ -89,7 +89,9 @@ class SimulatedCamera:
 
 TILE_INTERVAL_S = 0.5
 """Seconds between two tiles of a play, at speed 1."""
-THINKING_TIME_S = 2.0
+THINKING_TIME_S = 3.5
+"""Seconds, at speed 1, before the tiles of a play. With the other times, two presses are more than `MAX_QUICK_S` apart:
+after a quicker one, the table may ask about a play that was completed."""
 SCORE_DISPLAY_TIME_S = 3.0
 """Seconds, at speed 1, between the score of a play and the next play, so that viewers can see the score."""
 PRESS_TIME_S = 4.0
