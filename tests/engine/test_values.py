@@ -32,7 +32,7 @@ EN = load_tile_set("en")
 MODULES = ["tiles", "board", "plays", "rules", "events", "game", "inference.explain", "lexicon"]
 
 
-@pytest.mark.parametrize("module", [*MODULES, "gcg", "gcg.record", "gcg.reader"])
+@pytest.mark.parametrize("module", [*MODULES, "gcg", "gcg.edition", "gcg.record"])
 def test_the_examples_in_the_docstrings_hold(module: str) -> None:
     found = doctest.testmod(importlib.import_module(f"engine.{module}"))
     assert found.attempted and not found.failed

@@ -37,7 +37,7 @@ MIN_OFFERED_PROBABILITY = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""
 MAX_STORIES = 3
 """Largest number of answers, besides *Look again*, to the question how recorded turns have changed."""
-MIN_LIKELY_STORY_WEIGHT = 0.1
+MIN_LIKELY_STORY_WEIGHT = 0.3
 """Smallest weight of an answer for which there is room beside two likelier ones, before the turns as recorded."""
 MIN_HIDDEN_PROBABILITY = 0.5
 """Limit of the probability that a hand hides a square. Above it, the square counts as hidden, so it may have an

@@ -42,7 +42,7 @@ def test_explanations_with_several_events_are_listed_as_answers_only() -> None:
     assert question.answers[:3] == (
         "Tiles were placed elsewhere: Ben played NFAM at I8 for 13.",
         "Tiles were placed elsewhere: Ben played NFAM at I8 for 13, Anna passed.",
-        "Ben took back the play at H6 for -9, Anna played NFAM at I8 for 13.",
+        "Anna played NFAM at I8 for 24.",
     )
 
 
