@@ -20,6 +20,9 @@ COMMAND = (sys.executable, "-u", "-c", "from device.cli import main; raise Syste
 @pytest.mark.slow
 def test_program_restarts_itself_with_the_camera_that_was_chosen_on_the_page(tmp_path: Path) -> None:
     port = find_free_port()
+    settings = tmp_path / "tilekeeper" / "settings.toml"
+    settings.parent.mkdir()
+    settings.write_text(f"[page]\nsecure_port = {find_free_port()}\n", encoding="utf-8")
     words = ["--camera", "phone", "--port", str(port), "--host", "127.0.0.1"]
     environment = {**os.environ, "XDG_DATA_HOME": str(tmp_path / "data"), "XDG_CONFIG_HOME": str(tmp_path)}
     with subprocess.Popen([*COMMAND, *words], env=environment, stdout=subprocess.PIPE, text=True) as program:
