@@ -249,7 +249,6 @@ _LINE_BREAK = re.compile(r"[\r\n]+")  # in a name or a title
 def format_gcg(record: Record) -> str:
     """Return the text of the GCG file for a record. Save the text as UTF-8, the encoding declared in its first line.
 
-    >>> from engine.gcg.record import parse_gcg
     >>> print(format_gcg(parse_gcg("#player1 A Ann\\n#player2 B Bob\\n>A: HORN 8F HORN +14 14")), end="")
     #character-encoding UTF-8
     #player1 A Ann

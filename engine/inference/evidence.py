@@ -60,9 +60,13 @@ def old_tile_likelihood(square: SquareReading, face: str) -> float:
     """
     if face == EMPTY:
         return new_tile_likelihood(square, face)
-    read_as_blank = P_LETTER_READ_AS_BLANK * square.probability(BLANK) if face != BLANK else 0.0
     misread = P_OLD_TILE_MISREAD * (square.occupancy().tile - square.probability(face))
-    return new_tile_likelihood(square, face) + read_as_blank + misread
+    return new_tile_likelihood(square, face) + glare_likelihood(square, face) + misread
+
+
+def glare_likelihood(square: SquareReading, face: str) -> float:
+    """Return the likelihood of a letter `face` that is read as a blank, because of glare, a shadow or a hand."""
+    return P_LETTER_READ_AS_BLANK * square.probability(BLANK) if face != BLANK else 0.0
 
 
 def face_of(tile: Tile | None) -> str:

@@ -14,8 +14,8 @@ from engine.game import Game
 from engine.inference.evidence import (
     MIN_CLEAR_PROBABILITY,
     P_FALSE_TILE_REPEATED,
-    P_LETTER_READ_AS_BLANK,
     face_of,
+    glare_likelihood,
     is_consistent,
     new_tile_likelihood,
 )
@@ -32,7 +32,7 @@ from engine.inference.log_priors import (
 )
 from engine.lexicon import WordList, is_word_listed
 from engine.plays import Play
-from engine.reading import BLANK, EMPTY, HIDDEN, BoardReading, SquareReading
+from engine.reading import EMPTY, HIDDEN, BoardReading, SquareReading
 from engine.scoring import score_play
 from engine.state import Turn, TurnKind, check_play
 from engine.tiles import Tile
@@ -334,8 +334,8 @@ class Past:
         """Return the log-likelihood (nats) that an observation shows `tile` on a square; None for an empty square."""
         read = self.observations[number].reading.squares[square]
         if tile is not None:
-            read_as_blank = 0.0 if tile.is_blank else P_LETTER_READ_AS_BLANK * read.probability(BLANK)
-            return log(max(new_tile_likelihood(read, symbol) for symbol in {tile.face, tile.letter}) + read_as_blank)
+            likelihood = max(new_tile_likelihood(read, symbol) for symbol in {tile.face, tile.letter})
+            return log(likelihood + glare_likelihood(read, tile.face))
         is_repeated = number > 0 and self.observations[number - 1].reading.squares[square].symbol == read.symbol
         occupancy = read.occupancy()
         false = P_FALSE_TILE_REPEATED if is_repeated else _P_FALSE_TILE

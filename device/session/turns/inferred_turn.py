@@ -81,15 +81,12 @@ def _collect_answers(
     play are on the board, the first answer has no events.
     """
     best, *_ = likely
-    answers: dict[str, tuple[Event, ...]] = {}
-    weights: dict[str, float] = {}
     listed = [answer for explanation in likely for answer in _list_answers(game, explanation, seat)]
+    weighted: dict[str, tuple[float, tuple[Event, ...]]] = {}
     for weight, text, events in sorted(listed, key=lambda answer: -answer[0]):
-        answers.setdefault(text, events)
-        weights.setdefault(text, weight)
+        weighted.setdefault(text, (weight, events))
     is_story = any(_revises(explanation.events) for explanation in likely)
-    if is_story:
-        answers = {text: answers[text] for text in _choose_stories(answers, weights)}
+    answers = {text: weighted[text][1] for text in (_choose_stories(weighted) if is_story else weighted)}
     if best.leftover_squares and not best.events and not best.is_uncleared:
         answers = {question.text: (), **answers}
     is_unusual = question.doubt is DoubtKind.UNUSUAL_TURN or len(filter_plays(best.events)) > 1
@@ -123,15 +120,15 @@ def _list_answers(
         yield weight * share, _describe_events(game, other), other
 
 
-def _choose_stories(answers: Mapping[str, tuple[Event, ...]], weights: Mapping[str, float]) -> list[str]:
-    """Return the texts of the first `MAX_STORIES` answers, which are the likeliest ones.
+def _choose_stories(answers: Mapping[str, tuple[float, tuple[Event, ...]]]) -> list[str]:
+    """Return the texts of `MAX_STORIES` of the answers, which have weights and events, the likeliest answer first.
 
-    The first answer that changes no recorded turn is among them, except in place of a likely answer.
+    The last one makes room for the first answer that changes no recorded turn, if its own weight is below
+    `MIN_LIKELY_STORY_WEIGHT`.
     """
-    texts = list(answers)
-    kept = texts[:MAX_STORIES]
-    recorded = next((text for text in texts if not changes_record(answers[text])), None)
-    if recorded is not None and recorded not in kept and weights[kept[-1]] < MIN_LIKELY_STORY_WEIGHT:
+    kept = list(answers)[:MAX_STORIES]
+    recorded = next((text for text, (_, events) in answers.items() if not changes_record(events)), None)
+    if recorded is not None and recorded not in kept and answers[kept[-1]][0] < MIN_LIKELY_STORY_WEIGHT:
         kept[-1] = recorded
     return kept
 
