@@ -364,19 +364,21 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _move_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses in which the player has made another play in place of the last one, after the press.
+    """Yield hypotheses in which the player has made a play elsewhere in place of the last one, after the press.
 
-    No tile of the last play is where it was. The next player's play seldom covers its squares already.
+    No tile of the last play has stayed. The next player's play seldom covers its squares already, and more seldom with
+    the same letters.
     """
     last, squares = next(base.game.state.standing_plays(), None), base.evidence.reading.squares
     if last is None or last.ref.entry in base.past.told:
         return
-    if any(is_consistent(squares[square].symbol, tile) for square, tile in last.placements):
-        return
-    covered_log_prior = REPEATED_PLAY_LOG_PRIOR * any(squares[square].is_tile for square, _ in last.placements)
+    covered = [is_consistent(squares[s].symbol, tile) for s, tile in last.placements if squares[s].is_tile]
+    covered_log_prior = REPEATED_PLAY_LOG_PRIOR * (bool(covered) + sum(covered))
     for withdrawn in islice(_withdraw_plays(base), 1):
         candidates = list(_find_candidate_plays(withdrawn, allow_overlooked=False))
         for candidate in _select_best(candidates) + _select_best(_find_first_of_two(withdrawn, candidates)):
+            if not {*last.placements}.isdisjoint(candidate.play.tiles):
+                continue
             log_prior = candidate.log_prior - _repeated_play_log_prior(withdrawn, candidate.play) + covered_log_prior
             yield base.push(TurnCorrected(last.ref, PlayMade(None, candidate.play)), log_prior=log_prior)
 

@@ -35,6 +35,8 @@ from engine.validation.turn_checks import move_to_seat
 
 MIN_OFFERED_PROBABILITY = 0.01
 """Smallest posterior probability of an explanation that is offered as an answer."""
+MIN_STORY_PROBABILITY = 0.001
+"""The same in a question how recorded turns have changed, which has room for `MAX_STORIES` answers."""
 MAX_STORIES = 3
 """Largest number of answers, besides *Look again*, to the question how recorded turns have changed."""
 MIN_LIKELY_STORY_WEIGHT = 0.3
@@ -177,6 +179,9 @@ def _list_likely_explanations(inference: Inference) -> list[Explanation]:
     """
     best, *others = inference.explanations
     likely = [one for one in inference.explanations if one.probability >= MIN_OFFERED_PROBABILITY] or [best]
+    if any(_revises(one.events) for one in likely):
+        possible = [one for one in others if one.probability >= MIN_STORY_PROBABILITY and not one.leftover_squares]
+        likely += [one for one in possible if one not in likely]
     is_explained = _revises(best.events) or any(one.is_order_shown for one in likely)
     if is_explained and not best.leftover_squares:
         likely, others = ([one for one in some if not one.leftover_squares] for some in (likely, others))

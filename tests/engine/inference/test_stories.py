@@ -171,3 +171,34 @@ def test_true_turns_are_offered_if_a_play_was_changed_after_the_press(change: Ch
             assert list_plays(truth) in [list_plays(one.game) for one in found.explanations], seed
             assert not found.is_certain, seed
     assert tried > len(SEEDS) / 4
+
+
+def cover(game: Game, first: Play, rng: random.Random) -> Play | None:
+    """Return a legal play that covers a part of `first` and has its tiles there; None if there is none in 50 tries."""
+    on_board = dict(first.tiles)
+    for _ in range(50):
+        found = find_play(game, rng, 2)
+        play = Play.from_tiles({square: on_board.get(square, tile) for square, tile in found.tiles})
+        covered = on_board.keys() & {*play.squares}
+        if covered and len(covered) < len(first.tiles) and game.check_play(play) == Status.VALID:
+            return play
+    return None
+
+
+def test_true_turns_are_offered_if_the_next_play_repeats_tiles_of_a_play_that_was_put_elsewhere() -> None:
+    """The opponent's word covers squares of the first play, and has the same letters there."""
+    tried = 0
+    for seed in SEEDS:
+        rng = random.Random(seed)
+        table = begin(rng)
+        before, first = table.game, find_play(table.game, rng, 2)
+        second = put_elsewhere(before, first, rng)
+        following = second and cover(add(before, second), first, rng)
+        if second and following:
+            tried += 1
+            truth = add(add(before, second), following)
+            _, table = table.press(first.apply_to(before.board))
+            found, _ = table.press(truth.board)
+            assert list_plays(truth) in [list_plays(one.game) for one in found.explanations], seed
+            assert not found.is_certain, seed
+    assert tried > len(SEEDS) / 4
