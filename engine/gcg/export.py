@@ -57,6 +57,7 @@ _LOST_TURN_NOTE = "#unsuccessful-challenge"  # the note of the program Macondo f
 END_NOTE = "end of the game"
 """The note of the last event line if the game is over, but no line has unplayed letters or overtime."""
 _RACK_NOTE = "the rack is not known: {} is assumed"
+_EXCHANGE_NOTE = "the exchanged tiles are not known: {} are assumed"
 _RACKLESS_KINDS = frozenset({TurnKind.PASS, TurnKind.EXCHANGE})
 """Kinds of turns in which the camera sees no tiles."""
 _GENERATED_PRAGMAS = frozenset({"lexicon", "tile-distribution", "tile-set", "tile", "board-layout"})
@@ -70,7 +71,8 @@ def build_record(game: Game, lexicon: WordList | None = None, unplayed: Unplayed
       assumption.
     - Racks: the camera does not see them. A rack in the record has only tiles that are known: those played in this
       turn. When the bag is empty, it also has those that the player played or revealed later. Other programs cannot
-      read a pass or an exchange without a rack, so if none is known, tiles are assumed, and a note says so.
+      read a pass or an exchange without a rack, nor the number of exchanged tiles in place of the tiles. If these are
+      not known, tiles are assumed, and a note says so.
     - Other events: a turn lost by a failed challenge (rule 8) becomes a pass. An event without a GCG notation becomes a
       note.
 
@@ -106,26 +108,42 @@ def _fill_racks(entries: Sequence[Entry], game: Game) -> list[Entry]:
     """
     filled = list(entries)
     rack_by_player: dict[int, str | None] = {}
+    exchanges = (turn for turn in game.turns if turn.kind is TurnKind.EXCHANGE)
     for index, entry in enumerate(filled):
-        if entry.kind in _RACKLESS_KINDS and not entry.rack:
-            filled[index] = replace(entry, rack=rack_by_player.get(entry.player))
+        rack, turn = rack_by_player.get(entry.player), next(exchanges) if entry.kind is TurnKind.EXCHANGE else None
+        if turn is not None and not entry.rack:
+            filled[index] = _assume_exchange(entry, rack, turn, game.tiles)
+        elif entry.kind is TurnKind.PASS and not entry.rack:
+            filled[index] = replace(entry, rack=rack)
         rack_by_player[entry.player] = entry.rack if entry.kind is TurnKind.WITHDRAWN else None
     rack_by_player = {}
     unseen = "".join(f"[{tile}]" for tile, _ in game.unseen.most_common())
     for index, entry in reversed(list(enumerate(filled))):
-        if entry.kind in _RACKLESS_KINDS and not entry.rack:
+        if entry.kind is TurnKind.PASS and not entry.rack:
             rack = rack_by_player.get(entry.player)
-            if entry.kind is TurnKind.EXCHANGE or not rack:
-                entry = _assume_rack(entry, rack or unseen, game.tiles)
-            filled[index] = entry = replace(entry, rack=entry.rack or rack)
+            filled[index] = entry = replace(entry, rack=rack) if rack else _assume_rack(entry, unseen, game.tiles)
         if entry.rack and entry.kind is not TurnKind.CHALLENGE:
             rack_by_player[entry.player] = entry.rack
     return filled
 
 
+def _assume_exchange(entry: Entry, rack: str | None, turn: Turn, tiles: TileSet) -> Entry:
+    """Return the line of an exchange by number with tiles: first those of `rack`, then others not on the board."""
+    held = tiles.split(rack or "")
+    others = tiles.count_remaining((*turn.board.faces(), *held)).most_common()
+    exchanged = _format_tiles((*held, *(tile for tile, count in others if count > 0))[: turn.count])
+    note = f"{entry.note}\n{_EXCHANGE_NOTE.format(exchanged)}".strip()
+    return replace(entry, rack=rack if len(held) > turn.count else exchanged, text=exchanged, note=note)
+
+
+def _has_assumed_exchange(entry: Entry) -> bool:
+    """Return True for the line of an exchange by number, whose tiles are assumed (`_assume_exchange`)."""
+    return entry.kind is TurnKind.EXCHANGE and _EXCHANGE_NOTE.format(entry.text) in entry.note.split("\n")
+
+
 def _assume_rack(entry: Entry, rack: str, tiles: TileSet) -> Entry:
-    """Return a line with the first tiles of `rack` as its rack: as many as were exchanged, or one for a pass."""
-    assumed = _format_tiles(tiles.split(tiles.fold(rack))[: entry.exchange_count or 1])
+    """Return the line of a pass with the first tile of `rack` as its rack."""
+    assumed = _format_tiles(tiles.split(tiles.fold(rack))[:1])
     return replace(entry, rack=assumed, note=f"{entry.note}\n{_RACK_NOTE.format(assumed)}".strip())
 
 
@@ -199,7 +217,8 @@ def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record
                 rack = _normalise_rack(bracketed.entries[index].rack, tiles) or entry.rack
                 kept = [line for line in other.note.split("\n") if line != END_NOTE and not has_marks(line)]
                 added = [line for line in entry.note.split("\n") if line not in kept]
-                entry, start = replace(entry, rack=rack, note="\n".join((*kept, *added)).strip()), index + 1
+                text = other.text if _has_assumed_exchange(other) else entry.text
+                entry, start = replace(entry, rack=rack, text=text, note="\n".join((*kept, *added)).strip()), index + 1
                 break
         entries.append(entry)
     imported_pragmas = [pragma for pragma in imported.pragmas if pragma.name not in _GENERATED_PRAGMAS]
@@ -513,7 +532,7 @@ def _build_event(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet)
             return Exchanged(entry.player, entry.exchange_count)
         case TurnKind.EXCHANGE:
             exchanged = tiles.split(entry.text)
-            return Exchanged(entry.player, len(exchanged), exchanged)
+            return Exchanged(entry.player, len(exchanged), () if _has_assumed_exchange(entry) else exchanged)
         case TurnKind.PASS:
             return Passed(entry.player)
         case TurnKind.WITHDRAWN if event.score is not None:

@@ -74,7 +74,7 @@ def find_complaints(text: str) -> Iterator[str]:
                 if missing := played - rack:
                     yield f"line {number}: {''.join(missing)} is not on the rack"
                 bag -= played
-            if kind == "exchange" and not fields[1].isdecimal() and Counter(fields[1]) - rack:
+            if kind == "exchange" and Counter(fields[1]) - rack:
                 yield f"line {number}: {fields[1]} is not on the rack"
             if kind in ("gain", "loss") and abs(int(score)) not in _find_end_scores(kind, fields[-1]):
                 yield f"line {number}: {score} is not the value of {fields[-1]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -74,28 +75,39 @@ def test_exchanges_and_passes() -> None:
     game = five_turns(Exchanged(1, 2, ("Q", "V")), Exchanged(0, 3), Passed(1))
     assert lines(game) == [
         ">Ben: QV -QV +0 25",
-        ">Anna: EIA -3 +0 55",
-        "#note the rack is not known: EIA is assumed",
+        ">Anna: EIA -EIA +0 55",
+        "#note the exchanged tiles are not known: EIA are assumed",
         ">Ben: E - +0 25",
         "#note the rack is not known: E is assumed",
     ]
 
 
-def test_exchange_by_number_has_tiles_that_the_player_plays_next() -> None:
-    game = five_turns(Exchanged(1, 2), Passed(0))
-    game = game.push(PlayMade(1, Play.from_gcg(game.board, "12D", "zI", game.tiles)))
-    assert lines(game)[:2] == [">Ben: ?I -2 +0 25", "#note the rack is not known: ?I is assumed"]
-
-
-def test_turn_after_a_play_taken_back_has_the_rack_of_the_play() -> None:
+def test_exchange_by_number_after_a_play_taken_back_has_the_tiles_of_the_play() -> None:
     game = five_turns(PlayWithdrawn(0), Passed(1), Exchanged(0, 2))
-    assert lines(game)[-1] == ">Anna: BIT -2 +0 39"
+    assert lines(game)[-2:] == [
+        ">Anna: BIT -BI +0 39",
+        "#note the exchanged tiles are not known: BI are assumed",
+    ]
+
+
+@pytest.mark.parametrize("events", [(Exchanged(1, 7), Passed(0)), (Passed(1), PlayWithdrawn(0), Exchanged(0, 5))])
+def test_exchange_by_number_has_as_many_tiles_as_were_exchanged(events: tuple[Event, ...]) -> None:
+    game = five_turns(*events)
+    [entry] = [entry for entry in build_record(game).entries if entry.kind is TurnKind.EXCHANGE]
+    [turn] = [turn for turn in game.turns if turn.kind is TurnKind.EXCHANGE]
+    assert entry.rack == entry.text and len(entry.text) == turn.count
+    assert not Counter(entry.text) - game.unseen
 
 
 def test_exported_exchange_by_number_is_imported_as_it_was() -> None:
     game = five_turns(Exchanged(1, 5), Passed(0))
     again = build_game(parse_gcg(format_gcg(build_record(game))))
     assert again.events[1:] == game.events[1:]
+
+
+def test_exchange_by_number_is_written_again_as_it_was() -> None:
+    text = format_gcg(build_record(five_turns(Exchanged(1, 5), Passed(0)))).replace("#tile-", "#title Club\n#tile-")
+    assert format_gcg(build_record(build_game(parse_gcg(text)))) == text
 
 
 def test_who_passes_holds_what_they_play_next() -> None:
