@@ -19,13 +19,14 @@ from vision.geometry import Floats, Image
 from vision.photo import load_photo
 from vision.rendering.board_art import draw_board
 from vision.rendering.camera import look_at_board
-from vision.rendering.light import random_light
-from vision.rendering.scene import MAX_SIDE_PX, Scene, SceneSetting, compose_scene, random_labels
-from vision.rendering.style import Rng, random_board_style
+from vision.rendering.scene import Scene, SceneSetting, compose_scene
+from vision.rendering.style import Rng
 from vision.rendering.surroundings import draw_table_top
 from vision.rendering.tile_art import place_tiles
-from vision.rendering.tile_style import random_tile_style
+from vision.training.board_styles import random_board_style
 from vision.training.font_list import training_fonts
+from vision.training.random_scenes import MAX_SIDE_PX, random_labels, random_light
+from vision.training.tile_styles import random_tile_style
 
 SQUARE_PX = 32.0
 """Approximate side of a square in the rendered pictures, in pixels. A well placed camera gives about the same size."""

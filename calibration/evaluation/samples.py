@@ -21,10 +21,11 @@ from vision.rendering.camera import look_at_board, project_grid
 from vision.rendering.fonts import packaged_fonts
 from vision.rendering.scene import SceneSetting, compose_scene
 from vision.rendering.simulated_table import EVENING_LIGHT
-from vision.rendering.style import Rng, random_board_style
+from vision.rendering.style import Rng
 from vision.rendering.surroundings import draw_table_top
 from vision.rendering.tile_art import place_tiles
-from vision.rendering.tile_style import random_tile_style
+from vision.training.board_styles import random_board_style
+from vision.training.tile_styles import random_tile_style
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ import numpy as np
 
 from vision.rendering.board_art import BoardArt, Picture, print_mask
 from vision.rendering.fonts import text_mask
-from vision.rendering.scene import compose_scene, random_setting
+from vision.rendering.scene import compose_scene
 from vision.rendering.style import Colour, Rng, hsv_to_bgr, random_colour
+from vision.training.random_scenes import random_setting
 
 _ART_SIDE_PX: Final = 720
 """Length of the longer side of the flat art, in pixels."""

@@ -27,10 +27,11 @@ from vision.geometry import Image, square_side
 from vision.recognition.reader import BoardReader, PhotoReader
 from vision.rendering.board_art import LAYOUT
 from vision.rendering.fonts import packaged_fonts
-from vision.rendering.scene import Scene, SceneSetting, compose_scene, random_labels, random_setting
+from vision.rendering.scene import Scene, SceneSetting, compose_scene
 from vision.rendering.style import Colour, Rng, hsv_to_bgr
 from vision.rendering.tile_art import PlacedTile, place_tiles
 from vision.rendering.tile_style import Dimples, TileStyle
+from vision.training.random_scenes import random_labels, random_setting
 
 BLANKS_PER_BOARD: Final = 2
 MIN_SQUARE_PX: Final = 20.0

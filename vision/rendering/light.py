@@ -39,35 +39,6 @@ class Light:
     jpeg_quality: int  # 0..100
 
 
-def random_light(rng: Rng, square: float) -> Light:
-    """Return random lighting and camera parameters as in homes: mostly good, sometimes dim, uneven or blurred.
-
-    `square` is the side of a square in px; blur is proportional to it.
-    """
-    u = rng.random
-    poor = u() < 0.27
-    return Light(
-        direction=float(u() * 2 * np.pi),
-        shadow=0.1 + 0.6 * u(),
-        shadow_length=0.3 + 1.5 * u() ** 2,
-        gradient=0.5 * u() ** 1.5,
-        lamp=0.6 * u() ** 2 if u() < 0.5 else 0.0,
-        shadow_edge=0.15 + 0.4 * u() if u() < 0.2 else 0.0,
-        glare=0.2 + 0.7 * u() if u() < 0.25 else 0.0,
-        exposure=float(np.exp2(rng.normal(-0.05, 0.35) - (1.4 * u() if poor and u() < 0.4 else 0))),
-        warmth=float(rng.normal(0.1, 0.35)),
-        green_cast=float(rng.normal(0, 0.05)),
-        contrast=float(rng.uniform(0.75, 1.3)),
-        saturation=float(rng.uniform(0.5, 1.4)),
-        blur=float(square * (rng.uniform(0.008, 0.035) if not poor else rng.uniform(0.03, 0.08))),
-        motion_blur=float(square * rng.uniform(0.05, 0.2)) if u() < 0.12 else 0.0,
-        noise=float(rng.uniform(0.5, 4) if not poor else rng.uniform(2, 9)),
-        sharpen=float(rng.uniform(0, 1.2)) if u() < 0.4 else 0.0,
-        sampling_scale=float(rng.uniform(min(1.0, 12 / square), 1.0)) if u() < 0.2 else 1.0,
-        jpeg_quality=int(rng.integers(35, 96)),
-    )
-
-
 def repeat_channels(field: Field) -> Field:
     """Repeat the array `field` (H, W) in three channels, as (H, W, 3).
 

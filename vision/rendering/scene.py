@@ -1,7 +1,6 @@
 """Render complete photographs of a board: table, board, tiles with thickness, shadows, hands, lighting, camera.
 
-`compose_scene` renders a given setting, such as one of `random_scene`. Tile tops are projected
-at their true height above the board. So if the camera looks at an angle, they appear displaced.
+Tile tops are projected at their true height above the board. So if the camera looks at an angle, they appear displaced.
 """
 
 from __future__ import annotations
@@ -9,20 +8,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.rendering.board_art import BoardArt, art_to_table, draw_board, draw_outline, fill_polygon
-from vision.rendering.camera import Camera, compute_hidden_shares, look_at_board, measure_square, project_grid
-from vision.rendering.fonts import select_supporting_fonts
-from vision.rendering.light import Light, develop, draw_glare, draw_illumination, random_light, repeat_channels
-from vision.rendering.style import BoardStyle, Rng, random_board_style
-from vision.rendering.surroundings import TABLE_SPAN_SQUARES, TABLE_SQUARE_PX, draw_hand, draw_table_top
-from vision.rendering.tile_art import BLANK, PlacedTile, TileRenderer, draw_tile_tops, place_tiles
-from vision.rendering.tile_style import TileStyle, random_tile_style
+from vision.rendering.board_art import BoardArt, art_to_table, draw_outline, fill_polygon
+from vision.rendering.camera import Camera, compute_hidden_shares, measure_square, project_grid
+from vision.rendering.light import Light, develop, draw_glare, draw_illumination, repeat_channels
+from vision.rendering.style import BoardStyle, Rng
+from vision.rendering.surroundings import TABLE_SPAN_SQUARES, TABLE_SQUARE_PX, draw_hand
+from vision.rendering.tile_art import PlacedTile, TileRenderer, draw_tile_tops, place_tiles
+from vision.rendering.tile_style import TileStyle
 
 Picture = npt.NDArray[np.uint8]
 Field = npt.NDArray[np.float32]
@@ -270,133 +267,3 @@ def _project_tile_points(
     if tiles:
         projected[[int(tile.y) for tile in tiles], [int(tile.x) for tile in tiles]] = camera.project(points, height)
     return projected
-
-
-MAX_SIDE_PX = 1400  # maximum width and height of a rendered picture; larger ones take longer and add no detail
-
-
-def random_camera(rng: Rng) -> Camera:
-    """Return a random camera: mounted above the board, or hand-held at an oblique angle, with any rotation."""
-    u = rng.random
-    tilt = abs(rng.normal(0, 6)) if u() < 0.45 else 57 * u() ** 0.8
-    ratio = float(rng.choice([3 / 4, 4 / 3, 16 / 9, 9 / 16, 1.0], p=[0.25, 0.3, 0.25, 0.1, 0.1]))
-    fill = 0.45 + 0.55 * u() if u() < 0.85 else 1.0 + 0.03 * u()
-    square = float(np.exp(rng.uniform(np.log(13 if u() < 0.3 else 20), np.log(56))))
-    short = min(max(15 * square / min(fill, 1.0), 260), 1100)
-    w, h = (short * ratio, short) if ratio >= 1 else (short, short / ratio)
-    shrink = min(1.0, MAX_SIDE_PX / max(w, h))
-    w, h = w * shrink, h * shrink
-    room = max(0.0, 1 - fill) / 2
-    roll = rng.normal(0, 0.06) + rng.integers(4) * np.pi / 2 if u() < 0.6 else 2 * np.pi * u()
-    return look_at_board(
-        size=(round(w), round(h)),
-        focal=float(max(w, h) * np.exp(rng.uniform(np.log(0.62), np.log(1.9)))),
-        tilt=float(np.deg2rad(min(tilt, 57))),
-        azimuth=float(2 * np.pi * u()),
-        roll=float(roll),
-        fill=fill,
-        shift=(float(room * rng.uniform(-1, 1)), float(room * rng.uniform(-1, 1))),
-        distortion=float(rng.uniform(-0.06, 0.03)) if u() < 0.4 else 0.0,
-        stretch=float(rng.uniform(0.98, 1.11)) if u() < 0.7 else 1.0,
-    )
-
-
-def random_labels(
-    rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], density: float
-) -> dict[tuple[int, int], str]:
-    """Return random labels in runs along rows and columns, like words, that cover the share `density` of the board.
-
-    `letters` are drawn with the probabilities `weights`. The result maps (row, column) to a letter.
-    """
-    labels: dict[tuple[int, int], str] = {}
-    tile_count = density * 225
-    while len(labels) < tile_count:
-        length = int(rng.integers(2, 9))
-        across, a, b = rng.random() < 0.5, int(rng.integers(15)), int(rng.integers(0, 16 - length))
-        drawn = rng.choice(len(letters), size=length, p=weights)
-        for k in range(length):
-            at = (a, b + k) if across else (b + k, a)
-            labels.setdefault(at, letters[int(drawn[k])])
-        if rng.random() < 0.1:
-            labels.setdefault((int(rng.integers(15)), int(rng.integers(15))), letters[int(drawn[0])])
-        if rng.random() < 0.06:
-            labels.update(_random_crowd(rng, letters, weights, labels))
-    return labels
-
-
-def _random_crowd(
-    rng: Rng, letters: Sequence[str], weights: npt.NDArray[np.float64], labels: Labels
-) -> dict[tuple[int, int], str]:
-    """Return labels of a dense block of tiles, like parallel words, on squares without a label in `labels`."""
-    height, width = rng.integers(3, 6, 2)
-    top, left = int(rng.integers(0, 16 - height)), int(rng.integers(0, 16 - width))
-    cells = [(row, column) for row in range(top, top + int(height)) for column in range(left, left + int(width))]
-    drawn = rng.choice(len(letters), size=len(cells), p=weights)
-    is_gap = rng.random(len(cells)) < 0.15
-    block = {cell: letters[int(k)] for cell, k, gap in zip(cells, drawn, is_gap, strict=True) if not gap}
-    return {cell: letter for cell, letter in block.items() if cell not in labels}
-
-
-def random_setting(
-    rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None, pencil_fonts: tuple[Path, ...] = ()
-) -> SceneSetting:
-    """Return a random setting.
-
-    `fonts` are the fonts of the board, `tile_fonts` those of the tiles (`fonts` if None), and `pencil_fonts` those of
-    letters written on blanks.
-    """
-    board = random_board_style(rng, fonts)
-    camera = random_camera(rng)
-    px = int(np.clip(round(measure_square(camera) * 1.15), 20, 48))
-    art = draw_board(rng, board, px)
-    extent = 7.5 + max(art.margin)
-    return SceneSetting(
-        board_style=board,
-        tile_style=random_tile_style(rng, tile_fonts or fonts, board, pencil_fonts),
-        light=random_light(rng, measure_square(camera)),
-        camera=camera,
-        art=art,
-        table_texture=draw_table_top(rng, board, extent),
-        board_thickness=float(rng.uniform(0.05, 0.6)),
-        tile_seed=int(rng.integers(2**31)),
-    )
-
-
-def _random_loose_tiles(rng: Rng, letters: Sequence[str], count: int) -> list[PlacedTile]:
-    """Return `count` random tiles at random places beside the grid."""
-    tiles = []
-    for _ in range(count):
-        out = rng.uniform(0.8, 2.0)
-        along = rng.uniform(-1, 16)
-        x, y = [(along, -out), (along, 15 + out), (-out, along), (15 + out, along)][int(rng.integers(4))]
-        tiles.append(
-            PlacedTile(
-                str(rng.choice(list(letters))),
-                float(x),
-                float(y),
-                float(rng.uniform(0, 2 * np.pi)),
-                int(rng.integers(2**31)),
-            )
-        )
-    return tiles
-
-
-def random_scene(
-    rng: Rng,
-    fonts: tuple[Path, ...],
-    letters: Sequence[str] = tuple("ABCDEFGHIJKLMNOPQRSTUVWXYZ?"),
-    weights: Sequence[float] | None = None,
-    pencil_fonts: tuple[Path, ...] = (),
-) -> Scene:
-    """Render a random scene. Tiles are drawn from `letters` ('?' is a blank) with the relative `weights`."""
-    usable = select_supporting_fonts(fonts, "".join(c for c in letters if c != BLANK))
-    setting = random_setting(rng, fonts, usable, pencil_fonts)
-    chance = np.ones(len(letters)) if weights is None else np.asarray(weights, np.float64)
-    kind = rng.random()
-    low, high = (0.01, 0.12) if kind < 0.3 else (0.12, 0.6)
-    density = 0.0 if kind < 0.1 else rng.uniform(low, high)
-    labels = random_labels(rng, letters, chance / chance.sum(), density)
-    extra = _random_loose_tiles(rng, letters, int(rng.poisson(2))) if rng.random() < 0.25 else []
-    hand_count = int(rng.integers(1, 3)) if rng.random() < 0.2 else 0
-    hands = [(float(rng.uniform(-1, 16)), float(rng.uniform(-1, 16))) for _ in range(hand_count)]
-    return compose_scene(rng, setting, labels, extra, hands)

@@ -17,7 +17,7 @@ from vision.rendering.camera import Camera, look_at_board
 from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 from vision.rendering.light import Light
 from vision.rendering.scene import Scene, SceneSetting, compose_scene
-from vision.rendering.style import PREMIUM_PRINTS, BoardStyle, Colour
+from vision.rendering.style import BoardStyle, Colour
 from vision.rendering.surroundings import draw_table_top
 from vision.rendering.tile_art import BLANK, PlacedTile, place_tiles
 from vision.rendering.tile_style import Dimples, TileStyle
@@ -54,6 +54,15 @@ EDITIONS: Mapping[str, Edition] = {
 }
 
 
+_PREMIUM_PRINT = {
+    "T": ("TRIPLE", "WORD", "SCORE"),
+    "D": ("DOUBLE", "WORD", "SCORE"),
+    "t": ("TRIPLE", "LETTER", "SCORE"),
+    "d": ("DOUBLE", "LETTER", "SCORE"),
+}
+"""Printed lines of text for each kind of premium square."""
+
+
 def edition_style(name: str, font: Path) -> BoardStyle:
     """Return a board style in the colours of the edition `name`. Raises KeyError for an unknown edition."""
     edition = EDITIONS[name]
@@ -66,7 +75,7 @@ def edition_style(name: str, font: Path) -> BoardStyle:
         premium_shape="full",
         inset=0.0,
         raised=0.0,
-        text=PREMIUM_PRINTS["en"],
+        text=_PREMIUM_PRINT,
         text_font=font,
         text_size=0.14,
         text_colour=(40, 36, 36),

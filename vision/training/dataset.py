@@ -23,8 +23,9 @@ from vision.geometry import TILE_HEIGHT_SQUARES, Image, estimate_board_pose, pro
 from vision.recognition import views
 from vision.recognition.alphabet import letter_shape
 from vision.recognition.views import BoardViews
-from vision.rendering.scene import Scene, random_scene
+from vision.rendering.scene import Scene
 from vision.training.font_list import select_handwritten_fonts, training_fonts
+from vision.training.random_scenes import random_scene
 
 BOARD_SQUARE_PX: Final = 24
 """Resolution of the rectified board, in pixels per square."""

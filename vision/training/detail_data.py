@@ -34,10 +34,11 @@ from vision.recognition.details import (
 )
 from vision.rendering.camera import measure_square
 from vision.rendering.fonts import select_supporting_fonts
-from vision.rendering.scene import compose_scene, random_labels, random_setting
+from vision.rendering.scene import compose_scene
 from vision.training.augmentation import IGNORED, augment_crops, bend_crop, change_strokes, make_motion_kernel
 from vision.training.dataset import CORNER_ERROR_SQUARES
 from vision.training.font_list import select_handwritten_fonts
+from vision.training.random_scenes import random_labels, random_setting
 
 Rng = np.random.Generator
 MIN_SQUARE_PX: Final = 16.0

@@ -29,11 +29,12 @@ from vision.recognition.squares import SquareNet, find_likely_tiles
 from vision.recognition.views import TILE_KIND, TilePoses, rectify_board, rectify_tops
 from vision.recognition.written_blanks import find_unlike_tiles, measure_written_evidence
 from vision.rendering.camera import measure_square
-from vision.rendering.scene import Scene, compose_scene, random_labels, random_setting
+from vision.rendering.scene import Scene, compose_scene
 from vision.training.augmentation import MAX_READABLE_COVER
 from vision.training.fit_blanks import make_choices
 from vision.training.fit_tile_similarity import fit_weights
 from vision.training.font_list import SHARE_ROOT, load_training_fonts
+from vision.training.random_scenes import random_labels, random_setting
 
 _MIN_SQUARE_PX: Final = 14.0
 _LANGUAGE: Final = "en"

@@ -17,9 +17,10 @@ from typing import Final, TypeVar
 import cv2
 import numpy as np
 
-from vision.rendering.scene import Scene, random_scene
+from vision.rendering.scene import Scene
 from vision.training import dataset, detector_data
 from vision.training.font_list import select_handwritten_fonts, training_fonts
+from vision.training.random_scenes import random_scene
 
 ExtractT = TypeVar("ExtractT")
 Draw = Callable[[np.random.Generator], Scene]

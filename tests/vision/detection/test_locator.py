@@ -24,9 +24,10 @@ from vision.recognition.reader import MIN_LOCATION_CONFIDENCE
 from vision.rendering.board_art import draw_board
 from vision.rendering.camera import look_at_board
 from vision.rendering.fonts import packaged_fonts
-from vision.rendering.scene import Scene, SceneSetting, compose_scene, random_labels
+from vision.rendering.scene import Scene, SceneSetting, compose_scene
 from vision.rendering.simulated_table import EVENING_LIGHT, SimulatedTable, edition_style, plain_tile_style
 from vision.rendering.surroundings import TABLE_SPAN_SQUARES, TABLE_SQUARE_PX
+from vision.training.random_scenes import random_labels
 
 ART_PX = 36
 WORD = {(7, 3 + i): letter for i, letter in enumerate("LANTERN")}

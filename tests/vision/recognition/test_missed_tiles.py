@@ -21,8 +21,9 @@ from vision.rendering.camera import look_at_board
 from vision.rendering.fonts import packaged_fonts
 from vision.rendering.scene import Scene, SceneSetting, compose_scene
 from vision.rendering.simulated_table import EVENING_LIGHT, edition_style, plain_tile_style
-from vision.rendering.style import PREMIUM_PRINTS, Colour
+from vision.rendering.style import Colour
 from vision.rendering.surroundings import draw_table_top
+from vision.training.board_styles import PREMIUM_PRINTS
 
 ENGLISH = load_tile_set("en")
 WHITE: Colour = (240, 240, 240)

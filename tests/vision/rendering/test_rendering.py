@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from vision.rendering import fonts
-from vision.rendering.scene import Scene, random_scene
+from vision.rendering.scene import Scene
 from vision.rendering.simulated_table import EVENING_LIGHT, Hands, SimulatedTable
+from vision.training.random_scenes import random_scene
 
 CLEAN = replace(EVENING_LIGHT, noise=0.0, gradient=0.0, lamp=0.0, shadow=0.0, blur=0.3, sharpen=0.0, jpeg_quality=100)
 

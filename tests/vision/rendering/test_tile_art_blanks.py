@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from vision.rendering.fonts import packaged_fonts
-from vision.rendering.style import random_board_style
 from vision.rendering.tile_art import decorate_blank, suit_outline
-from vision.rendering.tile_style import TileStyle, random_tile_style
+from vision.rendering.tile_style import TileStyle
+from vision.training.board_styles import random_board_style
+from vision.training.tile_styles import random_tile_style
 
 MARKS = ("face", "pattern", "star", "suit", "word", "name", "sticker", "groove", "border", "drawing")
 SIDE_PX = 64

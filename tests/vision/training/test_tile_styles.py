@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from vision.rendering.fonts import LetterShape, packaged_fonts, select_supporting_fonts, shaped_mask
-from vision.rendering.scene import compose_scene, random_setting
-from vision.rendering.style import Colour, random_board_style
-from vision.rendering.tile_style import TileStyle, random_tile_style
+from vision.rendering.scene import compose_scene
+from vision.rendering.style import Colour
+from vision.rendering.tile_style import TileStyle
+from vision.training.board_styles import random_board_style
+from vision.training.random_scenes import random_setting
+from vision.training.tile_styles import random_tile_style
 
 SETS = 300
 
