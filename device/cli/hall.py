@@ -35,9 +35,7 @@ _MAX_PAIRINGS_BYTES = 1_000_000
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("--broker", metavar="HOST", help="host name or address of the MQTT broker")
-    parser.add_argument(
-        "--broker-port", type=int, default=1883, help="port of the broker (default 1883; with TLS usually 8883)"
-    )
+    parser.add_argument("--broker-port", type=int, help="port of the broker (default 1883; with --init 8883)")
     parser.add_argument(
         "--ca", type=Path, metavar="FILE", help="use TLS, and check the broker against the CA certificates in this file"
     )
@@ -76,12 +74,14 @@ def run(args: argparse.Namespace) -> int:
     """Serve the page until Ctrl-C or SIGTERM."""
     from web.hall.feed import MAX_DELAY_S
 
+    if args.broker_port is None:
+        args.broker_port = 1883 if args.init is None else 8883
+    if not 1 <= args.broker_port <= MAX_PORT:
+        raise UserError(f"--broker-port {args.broker_port}: Enter 1 to {MAX_PORT}.")
     if args.init is not None:
         return _write_files(args)
     if not args.broker and not args.demo:
         raise UserError("Give the address of the broker with --broker, or try --demo.")
-    if not 1 <= args.broker_port <= MAX_PORT:
-        raise UserError(f"--broker-port {args.broker_port}: Enter 1 to {MAX_PORT}.")
     if args.delay is not None and not 0 <= args.delay <= MAX_DELAY_S:
         raise UserError(f"--delay {args.delay:g}: Enter 0 to {MAX_DELAY_S:.0f} seconds.")
     ended = threading.Event()
@@ -98,20 +98,21 @@ MAX_INIT_TABLES = 200
 
 def _write_files(args: argparse.Namespace) -> int:
     """Write the files of a new hall, and say how to use them. Raises `UserError`."""
-    from device.cli.hall_setup import BROKER_PORT, HALL_USER, write_hall_files
+    from device.cli.hall_setup import HALL_USER, write_hall_files
 
     folder = args.data or Path("hall")
     if not 1 <= args.init <= MAX_INIT_TABLES:
         raise UserError(f"--init {args.init}: Enter 1 to {MAX_INIT_TABLES} tables.")
     host = args.broker or f"{socket.gethostname()}.local"
+    names = dict.fromkeys((host, socket.gethostname(), "localhost", "127.0.0.1"))
     try:
-        write_hall_files(folder, args.init, dict.fromkeys((host, socket.gethostname(), "localhost", "127.0.0.1")))
+        write_hall_files(folder, args.init, names, args.broker_port)
     except OSError as error:
         raise UserError(f"{folder} cannot be written ({error.strerror}). Choose another folder with --data.") from None
     print(f"The files are in {folder}. Keep them secret: they have the passwords.")
     print(f"broker:  /usr/sbin/mosquitto -c {folder}/broker/mosquitto.conf")
     print(
-        f"hall:    tilekeeper hall --broker {host} --broker-port {BROKER_PORT} --ca {folder}/hall/hall-ca.pem "
+        f"hall:    tilekeeper hall --broker {host} --broker-port {args.broker_port} --ca {folder}/hall/hall-ca.pem "
         f"--user {HALL_USER} --password-file {folder}/hall/hall-password --data {folder}/data"
     )
     print(f"table N: copy {folder}/table-N to its computer, and there: sudo sh table-N/join.sh")

@@ -11,7 +11,6 @@ from pathlib import Path
 from device.cli import UserError
 from device.hall.messages import TOPIC_ROOT
 
-BROKER_PORT = 8883
 HALL_USER = "hall"
 TABLE_FOLDER = "/etc/tilekeeper"
 """Folder in which the files of a table belong on its computer."""
@@ -32,8 +31,8 @@ _PASSWORD_ROUNDS = 101
 """Rounds of PBKDF2 in a password file of Mosquitto, as its own `mosquitto_passwd` makes it."""
 
 
-def write_hall_files(folder: Path, count: int, names: Iterable[str]) -> None:
-    """Write the files for `count` tables to a new folder.
+def write_hall_files(folder: Path, count: int, names: Iterable[str], port: int) -> None:
+    """Write the files for `count` tables and a broker on `port` to a new folder.
 
     `names` are names and addresses of the broker; the first one is that which the tables use. Raises `UserError` if
     the folder exists, and `OSError`.
@@ -55,14 +54,14 @@ def write_hall_files(folder: Path, count: int, names: Iterable[str]) -> None:
     _write(broker / "certificate.pem", certificate)
     _write(broker / "passwords", "".join(f"{user}:{hash_password(text)}\n" for user, text in passwords.items()))
     _write(broker / "rights", format_rights(users[1:]))
-    _write(broker / "mosquitto.conf", _format_broker(broker))
+    _write(broker / "mosquitto.conf", _format_broker(broker, port))
     for user in users:
         client = folder / (f"table-{user}" if user != HALL_USER else HALL_USER)
         client.mkdir(mode=0o700)
         _write(client / "hall-ca.pem", certificate)
         _write(client / "hall-password", f"{passwords[user]}\n")
         if user != HALL_USER:
-            _write(client / "hall.toml", _format_table(host, user))
+            _write(client / "hall.toml", _format_table(host, port, user))
             _write(client / "join.sh", _JOIN)
 
 
@@ -83,9 +82,9 @@ def format_rights(tables: Iterable[str]) -> str:
     return rights
 
 
-def _format_broker(folder: Path) -> str:
+def _format_broker(folder: Path, port: int) -> str:
     return (
-        f"listener {BROKER_PORT}\nallow_anonymous false\n"
+        f"listener {port}\nallow_anonymous false\n"
         f"certfile {folder}/certificate.pem\nkeyfile {folder}/key.pem\n"
         f"password_file {folder}/passwords\nacl_file {folder}/rights\n"
         f"user {folder.owner()}\n"  # only if root starts the broker: otherwise it could not read these files
@@ -93,9 +92,9 @@ def _format_broker(folder: Path) -> str:
     )
 
 
-def _format_table(host: str, table: str) -> str:
+def _format_table(host: str, port: int, table: str) -> str:
     return (
-        f'[hall]\nhost = "{host}"\nport = {BROKER_PORT}\nca = "{TABLE_FOLDER}/hall-ca.pem"\n'
+        f'[hall]\nhost = "{host}"\nport = {port}\nca = "{TABLE_FOLDER}/hall-ca.pem"\n'
         f'user = "{table}"\npassword_file = "{TABLE_FOLDER}/hall-password"\ntable = "{table}"\n'
     )
 

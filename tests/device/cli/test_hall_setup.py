@@ -31,6 +31,13 @@ def test_files_are_secret_and_settings_of_a_table_are_valid(folder: Path) -> Non
     assert (settings.host, settings.port, settings.user, settings.table) == ("127.0.0.1", 8883, "2", "2")
 
 
+def test_port_of_the_broker_is_written_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["hall", "--init", "1", "--broker-port", "8884", "--data", str(tmp_path / "hall")]) == 0
+    assert "--broker-port 8884" in capsys.readouterr().out
+    assert "listener 8884\n" in (tmp_path / "hall" / "broker" / "mosquitto.conf").read_text()
+    assert load_settings(tmp_path / "hall" / "table-1" / "hall.toml").hall.port == 8884
+
+
 def test_script_of_a_table_replaces_the_hall_of_its_settings(folder: Path, tmp_path: Path) -> None:
     etc, programs = tmp_path / "etc", tmp_path / "bin"
     etc.mkdir()
