@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 
 from engine.board import join_square_names
 from engine.errors import NotationError, RulesError
@@ -21,6 +21,7 @@ from engine.events import (
 from engine.game import Game
 from engine.inference.alignment import align_reading
 from engine.inference.evidence import is_consistent
+from engine.inference.explain import infer_play
 from engine.inference.revisions import find_misread_tiles
 from engine.state import TurnKind, check_play
 from engine.validation.board_checks import find_last_play_squares, make_end_option
@@ -111,14 +112,30 @@ def check_old_tiles(proposal: Proposal) -> Iterator[Finding]:
     if not changes:
         return
     changed = tuple(event.square for event in changes)
-    as_recorded, as_read = Option(proposal.events), Option((*changes, *proposal.events))
-    if not _are_possible(game, as_read.events):
-        options = (as_recorded, LOOK_AGAIN)
-    elif questions.doubtful_squares.issuperset(changed):
-        options = (as_read, as_recorded)
-    else:
-        options = (as_recorded, as_read)
+    as_recorded = Option(proposal.events)
+    options = (as_recorded, LOOK_AGAIN)
+    if _are_possible(game, changes):
+        as_read = Option((*changes, *_read_after(changes, proposal)))
+        if _are_possible(game, as_read.events):
+            is_doubtful = questions.doubtful_squares.issuperset(changed)
+            options = (as_read, as_recorded) if is_doubtful else (as_recorded, as_read)
     yield Finding(Reason.OLD_TILE_DIFFERS, (join_square_names(changed),), options, changed)
+
+
+def _read_after(changes: Sequence[Event], proposal: Proposal) -> tuple[Event, ...]:
+    """Return the proposed events with the letters that the reading shows once the old tiles are corrected.
+
+    A letter that was recorded wrong may have been the last one of its kind, so that the new tile had to be a blank.
+    """
+    assert proposal.reading is not None, "the changes are read"
+    found = infer_play(proposal.game.push(*changes), proposal.reading, proposal.reading_history)
+    tiles = dict(chain.from_iterable(event.play.tiles for event in filter_plays(found.events)))
+    return tuple(
+        replace(event, play=replace(event.play, tiles=tuple((s, tiles.get(s, tile)) for s, tile in event.play.tiles)))
+        if isinstance(event, PlayMade)
+        else event
+        for event in proposal.events
+    )
 
 
 def _are_possible(game: Game, events: tuple[Event, ...]) -> bool:

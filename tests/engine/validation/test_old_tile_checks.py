@@ -132,6 +132,16 @@ def test_tile_that_was_in_doubt_when_it_was_laid_is_corrected_until_the_answer()
     assert next(check_old_tiles(proposal)).options[1] == Option(proposal.events)
 
 
+def test_letter_that_was_recorded_on_a_wrong_square_is_free_for_the_new_play() -> None:
+    game = play(new_game(), "8F HOKN", "H6 FA.M", "10F PASTE")
+    shown = game.push(PlayMade(game.to_move, written(game, "6H .LAT"))).board
+    reading = seen(shown.with_tiles({H8: Tile("R"), parse_square("K6"): Tile("K")}))
+    proposed = PlayMade(game.to_move, written(game, "6H .LAk"))
+    found = next(check_old_tiles(Proposal(game, (proposed,), Source.PRESS, reading, read_often(game, reading))))
+    right = replace(proposed, play=proposed.play.with_tile(parse_square("K6"), Tile("K")))
+    assert found.options == (Option((proposed,)), Option((SquareCorrected(H8, Tile("R")), right)))
+
+
 def test_board_as_recorded_has_no_old_tile_in_question() -> None:
     game = play(new_game(), "8F HORN", "H6 FA.M")
     events = (PlayMade(0, written(game, "10F PASTE")),)
