@@ -29,16 +29,19 @@ Seconds = Annotated[float, Meta(gt=-1e11, lt=1e11)]
 
 
 class Publication(msgspec.Struct, frozen=True):
-    """A message with its topic. With `retain`, the broker keeps the topic's last message for new subscribers."""
+    """A message with its topic. With `retain`, the broker keeps the topic's last message for new subscribers.
+
+    If `message` is None, the broker keeps no message of this topic any more.
+    """
 
     topic: str
-    message: msgspec.Struct | Mapping[str, Any]
+    message: msgspec.Struct | Mapping[str, Any] | None
     retain: bool
 
     @property
     def payload(self) -> bytes:
         """The message as JSON in UTF-8."""
-        return msgspec.json.encode(self.message)
+        return b"" if self.message is None else msgspec.json.encode(self.message)
 
 
 class HallMessage(msgspec.Struct, frozen=True, kw_only=True):

@@ -60,7 +60,7 @@ def _make_id(table: str) -> str:
 
 def make_discovery_message(table: str) -> Publication:
     """Return the message from which Home Assistant creates the entities of a table."""
-    device = f"tilekeeper_{_make_id(table)}"
+    device = _make_device_id(table)
     components = {
         key: {
             "platform": platform,
@@ -80,3 +80,18 @@ def make_discovery_message(table: str) -> Publication:
         "components": components,
     }
     return Publication(f"{DISCOVERY_ROOT}/{device}/config", message, retain=True)
+
+
+def make_removal_messages(table: str, *, has_left: bool) -> list[Publication]:
+    """Return the messages that remove the entities of a table, and all of a table that has left this name.
+
+    Home Assistant would otherwise show the table for ever, because the broker keeps its messages.
+    """
+    topics = [f"{DISCOVERY_ROOT}/{_make_device_id(table)}/config"]
+    if has_left:
+        topics += [f"{TOPIC_ROOT}/{table}/{kind}" for kind in ("state", "log", "status")]
+    return [Publication(topic, None, retain=True) for topic in topics]
+
+
+def _make_device_id(table: str) -> str:
+    return f"tilekeeper_{_make_id(table)}"

@@ -21,17 +21,21 @@ from device.hall.messages import (
 )
 from device.hall.publishing.directed_table import DirectedTable, Direction
 from device.hall.publishing.event_queue import EventQueue, LateGames
-from device.hall.publishing.home_assistant import make_discovery_message
+from device.hall.publishing.home_assistant import make_discovery_message, make_removal_messages
 from device.session.commands.base import TableCommand
 from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import HallSettings
-from device.storage.store import GameStore
+from device.storage.errors import log_store_errors
+from device.storage.store import TABLE_NOTES, GameStore
 
 if TYPE_CHECKING:
     from device.hall.connection import BrokerConnection, Subscription
 
 _log = logging.getLogger(__name__)
+
+_KNOWN_NOTE = "home-assistant"
+"""Name of the store's note with the broker and the name under which Home Assistant knows the table."""
 
 CHECK_INTERVAL_S = 5.0
 """Interval at which the store is read even if there is no new snapshot, in seconds."""
@@ -162,8 +166,7 @@ class HallPublisher(BrokerTask):
         self._is_state_new.set()
         try:
             connection.publish([TableStatus(table=settings.table, online=True).publication])
-            if settings.home_assistant:
-                connection.publish([make_discovery_message(settings.table)])
+            self._update_home_assistant(connection)
             connection.publish(queue.read_log())
             while not self._closing.is_set():
                 if connection.is_acknowledged:
@@ -175,6 +178,23 @@ class HallPublisher(BrokerTask):
             connection.publish([will])
         finally:
             connection.close()
+
+    def _update_home_assistant(self, connection: BrokerConnection) -> None:
+        """Let Home Assistant know the table by its present name, or not at all; remove a former name at this broker."""
+        settings = self._settings
+        broker, name = f"{settings.host}:{settings.port}", settings.table if settings.home_assistant else ""
+        known = self._store.read_note(TABLE_NOTES, _KNOWN_NOTE) or ""
+        known_broker, _, known_name = known.partition("/")
+        if known_name and known_broker == broker and known_name != name:
+            connection.publish(
+                make_removal_messages(known_name, has_left=known_name != settings.table),
+                lambda reason: _log.warning("Home Assistant may still show the table %s: %s", known_name, reason),
+            )
+        if name:
+            connection.publish([make_discovery_message(name)])
+        if known != (now := f"{broker}/{name}" if name else ""):
+            with log_store_errors("Home Assistant may show a former name of this table"):
+                self._store.save_note(TABLE_NOTES, _KNOWN_NOTE, now)
 
     def _publish_news(self, connection: BrokerConnection, queue: EventQueue) -> TableEvent | None:
         """Publish the next events, the answers to orders, and the state if the hall does not have it yet.

@@ -310,6 +310,23 @@ def test_home_assistant_finds_the_table_if_the_settings_say_so(
         assert ("homeassistant/device/tilekeeper_7/config" in read_kept(broker)) == is_on
 
 
+@pytest.mark.parametrize("name", ["7", "8"])
+@pytest.mark.parametrize("is_on", [True, False])
+def test_broker_keeps_nothing_for_home_assistant_of_a_renamed_or_hidden_table(
+    playing: TableSession, broker: Broker, tmp_path: Path, name: str, is_on: bool
+) -> None:
+    before = replace(broker.settings(), home_assistant=True)
+    with GameStore(tmp_path / "other.db") as store:
+        GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
+        for settings in (before, replace(before, table=name, home_assistant=is_on)):
+            with HallPublisher(playing, store, settings, print):
+                until(lambda table=settings.table: f"tilekeeper/v2/{table}/state" in read_kept(broker))
+    kept = read_kept(broker).keys() - {"end"}
+    assert {topic for topic in kept if not topic.startswith(f"tilekeeper/v2/{name}/")} == (
+        {f"homeassistant/device/tilekeeper_{name}/config"} if is_on else set()
+    )
+
+
 def read_kept(broker: Broker) -> dict[str, str]:
     """Return the payloads of the messages that the broker keeps, by topic."""
     kept: dict[str, str] = {}
