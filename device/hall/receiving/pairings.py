@@ -92,13 +92,15 @@ def import_pairings(event: Event, text: str, number: int = 0) -> Event:
 
 def _read_rows(lines: Sequence[str]) -> Iterable[tuple[int, list[str]]]:
     """Yield the number and the cells of each line of a spreadsheet. Raises `PairingsError`."""
-    reader = csv.reader(io.StringIO("\n".join(lines)), delimiter=_find_delimiter(lines))
+    reader = csv.reader(io.StringIO("\n".join([*lines, ""])), delimiter=_find_delimiter(lines))
+    first_line = 1
     try:
         for row in reader:
-            cells = [cell.strip() for cell in row]
+            cells = [cell if "\n" in cell else cell.strip() for cell in row]
             while len(cells) > _MAX_CELLS and not cells[-1]:  # empty columns of a spreadsheet
                 cells.pop()
-            yield reader.line_num, cells
+            yield first_line, cells
+            first_line = reader.line_num + 1
     except csv.Error:  # quotes that do not end before the limit of a cell
         raise _make_line_error(reader.line_num) from None
 
@@ -145,7 +147,8 @@ def _parse_row(cells: Sequence[str], number: int) -> tuple[int, Pairing] | None:
     players = [normalize_name(name) for name in (first, second) if not _is_bye(name)]
     has_valid_names = all(map(is_player_name, players)) and len(set(map(fold_name, players))) == len(players) > 0
     round_match = _ROUND.fullmatch(round_text)
-    if len(cells) > _MAX_CELLS or not has_valid_names or not round_match:
+    has_open_quote = any("\n" in cell for cell in cells)  # then the following lines are in the cell
+    if len(cells) > _MAX_CELLS or has_open_quote or not has_valid_names or not round_match:
         return None
     return int(round_match[1]), Pairing(table[:40], players[0], players[1] if len(players) > 1 else "")
 

@@ -85,6 +85,12 @@ def test_text_without_a_game_is_refused(text: str) -> None:
         parse_pairings(text)
 
 
+@pytest.mark.parametrize("text", ['1,1,Anna,Ben\n1,2,Cleo,"Dan\n1,3,Eve,Fay\n', '1,1,Anna,Ben\n1,2,"Cleo,Dan'])
+def test_quote_without_its_end_hides_no_lines(text: str) -> None:
+    with pytest.raises(PairingsError, match="Line 2 of the pairings must have the form"):
+        parse_pairings(text)
+
+
 def test_unknown_word_for_a_bye_is_asked_about() -> None:
     with pytest.raises(PairingsError, match=r"Rast has two games in round 1\..*leave the cell empty"):
         import_pairings(Event(), "1,1,Anna,Ben\n1,,Cleo,Rast\n1,,Dan,Rast")
