@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import tempfile
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -30,7 +31,12 @@ MIN_MEMORY_BYTES = 2**30
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Write to memory instead of a disk, and compute with one thread in each worker."""
+    """Write to memory instead of a disk, keep compiled modules, and compute with one thread in each worker.
+
+    Without compiled modules, each worker and each program that a test starts would compile all modules anew.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
     if "TMPDIR" not in os.environ and can_use_memory():  # tests of stores spent most of their time waiting for the disk
         os.environ["TMPDIR"] = str(MEMORY_FOLDER)
         tempfile.tempdir = None  # so that it is looked up again
