@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from types import CodeType
 
@@ -120,21 +120,21 @@ def _share_compiled_templates() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _share_url_builders() -> Iterator[None]:
-    """Compile what builds the URLs of a route once for all applications: it took most of the time to create one."""
-    compile_builder = Rule._compile_builder
-    builders: dict[object, Callable[..., tuple[str, str]]] = {}
+def _share_compiled_routes() -> Iterator[None]:
+    """Compile each route once for all applications: it took most of the time to create one."""
+    compile_rule = Rule.compile
+    known: dict[tuple[str, str | None], Rule] = {}
 
-    def find_builder(rule: Rule, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:
-        if rule.defaults:
-            return compile_builder(rule, append_unknown)
-        key = rule.rule, tuple(rule._trace), append_unknown
-        if key not in builders:
-            builders[key] = compile_builder(rule, append_unknown)
-        return builders[key]
+    def compile_once(rule: Rule) -> None:
+        first = known.setdefault((rule.rule, rule.subdomain), rule)
+        if first is rule or rule.defaults or first.defaults:
+            compile_rule(rule)
+        else:
+            for name in ("arguments", "_parts", "_trace", "_converters", "_build", "_build_unknown"):
+                setattr(rule, name, getattr(first, name))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Rule, "_compile_builder", find_builder)
+        patch.setattr(Rule, "compile", compile_once)
         yield
 
 

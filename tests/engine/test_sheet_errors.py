@@ -26,7 +26,7 @@ def find_errors(game: Game, board: Board, points: list[int]) -> list[SheetError]
 def draw_game(seed: int) -> tuple[random.Random, Game, list[int]]:
     """Return a random game, and the points of its plays."""
     rng = random.Random(seed)
-    game = random_game(rng, 7)
+    game = random_game(rng, 5)
     return rng, game, [turn.score for turn in list_plays(game)]
 
 

@@ -31,7 +31,7 @@ def games() -> list[RecordedGame]:
     return found
 
 
-def measure(games: list[RecordedGame], name: str, positions: int = 4, answers_truth: bool = True) -> RowResult:
+def measure(games: list[RecordedGame], name: str, positions: int = 2, answers_truth: bool = True) -> RowResult:
     return measure_row(games, ROWS[name], positions, 1, use_words=True, answers_truth=answers_truth)
 
 
@@ -41,8 +41,8 @@ def decide_pass(game: Game, *_: object) -> Decision:
 
 
 def test_clear_row_is_all_right(games: list[RecordedGame]) -> None:
-    result = measure(games, "clear", 6)
-    assert result.outcomes.keys() <= {Outcome.RIGHT, Outcome.RIGHT_ASKED} and result.outcomes[Outcome.RIGHT] > 3
+    result = measure(games, "clear", 4)
+    assert result.outcomes.keys() <= {Outcome.RIGHT, Outcome.RIGHT_ASKED} and result.outcomes[Outcome.RIGHT] > 2
     assert (result.wrong_after_next, result.wrong_at_end) == (0, 0)
 
 
@@ -52,7 +52,7 @@ def test_rows_are_equal_for_the_same_seed(games: list[RecordedGame]) -> None:
 
 
 def test_scenarios_differ_for_another_seed(games: list[RecordedGame]) -> None:
-    one, other = (list(Sampler(games, seed).draw_scenarios(ROWS["noise"], 4)) for seed in (1, 2))
+    one, other = (list(Sampler(games, seed).draw_scenarios(ROWS["noise"], 2)) for seed in (1, 2))
     assert one != other
 
 
@@ -61,8 +61,8 @@ def test_wrong_decision_without_a_question_is_silently_wrong(
 ) -> None:
     monkeypatch.setattr("device.session.turns.turn_validation.decide", decide_pass)
     result = measure(games, "clear")
-    assert result.outcomes == {Outcome.SILENT: 4}
-    assert result.wrong_at_end == result.wrong_at_end_unspoken == 4
+    assert result.outcomes == {Outcome.SILENT: 2}
+    assert result.wrong_at_end == result.wrong_at_end_unspoken == 2
 
 
 def test_wrong_decision_with_a_warning_is_a_notice(games: list[RecordedGame], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,8 +71,8 @@ def test_wrong_decision_with_a_warning_is_a_notice(games: list[RecordedGame], mo
         lambda game, *_: Decision((Passed(game.to_move),), warning="what?"),
     )
     result = measure(games, "clear")
-    assert result.outcomes == {Outcome.NOTICE: 4}
-    assert (result.wrong_at_end, result.wrong_at_end_unspoken) == (4, 0)
+    assert result.outcomes == {Outcome.NOTICE: 2}
+    assert (result.wrong_at_end, result.wrong_at_end_unspoken) == (2, 0)
 
 
 def test_unanswered_question_stays_open_until_readings_settle_it(games: list[RecordedGame]) -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -23,8 +24,8 @@ from tests.support.fixed_locator import FixedLocator
 from tests.support.text_table import EMPTY_ROWS, TextTable
 from tests.support.waiting import until
 from vision.detection.location import BoardLocation
-from vision.recognition.memory import MAX_RECALLS
 from vision.recognition.reader import BoardReader
+from vision.rendering.scene import Scene
 from vision.rendering.simulated_table import SimulatedTable
 
 GERMAN = load_tile_set("de")
@@ -32,19 +33,27 @@ LEDGER = Ledger(GameStarted(("Anna", "Ben"), tile_set="de"))
 QUARTZ = {(7, 5 + i): c for i, c in enumerate("QUARTZ")}
 
 
+@cache
+def take_pictures() -> tuple[Scene, ...]:
+    """Return three pictures of a simulated table, each with noise of its own."""
+    table = SimulatedTable(seed=3, tilt=12.0, turn=4.0, edition="classic", values=GERMAN.values)
+    table.lay_tiles(QUARTZ)
+    return tuple(table.photograph() for _ in range(3))
+
+
 class Table:
-    """A simulated table whose pictures are read one after the other, and whose letter network counts the crops."""
+    """A table whose pictures are read one after the other, and whose letter network counts the crops."""
 
     def __init__(self) -> None:
         self.net = CountingLetterNet()
-        self.table = SimulatedTable(seed=3, tilt=12.0, turn=4.0, edition="classic", values=GERMAN.values)
-        self.table.lay_tiles(QUARTZ)
-        locator = FixedLocator(BoardLocation(self.table.photograph().corners, 1.0))
+        self.pictures = iter(take_pictures())
+        self.corners = take_pictures()[0].corners
+        locator = FixedLocator(BoardLocation(self.corners, 1.0))
         self.camera = BoardCamera(TextTable(), BoardReader(locator, letter_net=self.net))
 
     def read(self) -> Capture:
-        """Read a picture of the table, and confirm the reading."""
-        frame = replace(TextTable().capture_still(), image=self.table.photograph().image)
+        """Read the next picture of the table, and confirm the reading."""
+        frame = replace(TextTable().capture_still(), image=next(self.pictures).image)
         self.net.crop_counts.clear()
         capture = Capture(frame, self.camera.read_board(frame.image, GERMAN.letters))
         self.camera.confirm_location(capture.reading)
@@ -52,7 +61,12 @@ class Table:
 
     def read_until_worn(self) -> Capture:
         """Read pictures until the next one would be read completely; return the last one."""
-        return [self.read() for _ in range(1 + MAX_RECALLS)][-1]
+        return [self.read(), self.read()][-1]
+
+
+@pytest.fixture(autouse=True)
+def _memory_is_worn_after_one_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vision.recognition.memory.MAX_RECALLS", 1)
 
 
 def make_turn(last: Capture) -> TurnCapture:
@@ -86,7 +100,7 @@ def test_worn_memory_is_renewed_after_a_turn(table: Table, reader: AdvanceReader
 
 
 def test_memory_that_is_not_worn_is_not_renewed_after_a_turn(table: Table, reader: AdvanceReader) -> None:
-    reader.renew_memory(make_turn([table.read() for _ in range(MAX_RECALLS)][-1]))
+    reader.renew_memory(make_turn(table.read()))
     assert not any(thread.name.startswith("ahead") for thread in threading.enumerate())
 
 
@@ -107,6 +121,6 @@ def test_memory_is_kept_if_the_board_is_read_differently(table: Table) -> None:
 
 def test_memory_is_kept_if_another_picture_was_confirmed_since(table: Table) -> None:
     last = table.read_until_worn()
-    table.camera.place_corners(table.table.photograph().corners, last.frame.image.shape)
+    table.camera.place_corners(table.corners, last.frame.image.shape)
     table.camera.renew_memory(last, GERMAN.letters)
     assert table.camera.tracker.memory is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import threading
 from collections.abc import Collection
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
 
@@ -41,8 +42,15 @@ from tests.support.self_play import PlayFinder, SelfPlay, as_record
 from tests.support.waiting import PATIENCE_S, until
 from vision.geometry import Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
+from vision.rendering.simulated_table import SimulatedTable
 
 SMALL = "at ta tea eat ate tee toe not ton one neon nine tin ten net rate tear star rats sea seat east ink"
+
+
+@pytest.fixture(autouse=True)
+def _small_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Render a tenth of the pixels, which no reader here looks at."""
+    monkeypatch.setattr("device.demo.demo_table.SimulatedTable", partial(SimulatedTable, size=(400, 300)))
 
 
 class SureReader:
@@ -105,14 +113,14 @@ def test_turn_that_a_viewer_ends_is_not_ended_again(reading_s: float) -> None:
 
         demo._pace.wait = press  # type: ignore[method-assign]
         game = demo.play_game()
-        lines = [next(game) for _ in range(4)]
+        lines = [next(game) for _ in range(3)]
         stop.set()
         assert not any("Did" in line for line in [*lines, *game])
         assert {turn.kind for turn in demo.session.state.turns} == {TurnKind.PLAY}
 
 
-def play_with_viewer(command: TableCommand | None, wait_s: float, turns: int = 3) -> list[str]:
-    """Play a demo in which a viewer gives a command in the wait of `wait_s` after `turns` turns; return six turns."""
+def play_with_viewer(command: TableCommand | None, wait_s: float, turns: int = 2) -> list[str]:
+    """Play a demo in which a viewer gives a command in the wait of `wait_s` after `turns` turns; return four turns."""
     reader, stop = SureReader(), threading.Event()
     with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=stop) as demo:
         reader.demo = demo
@@ -126,14 +134,19 @@ def play_with_viewer(command: TableCommand | None, wait_s: float, turns: int = 3
 
         demo._pace.wait = give  # type: ignore[method-assign]
         turns_shown = (line for line in demo.play_game() if line.lstrip()[:1].isdigit())  # a busy machine also asks
-        lines = list(islice(turns_shown, 6))
+        lines = list(islice(turns_shown, 4))
         stop.set()
         return lines
 
 
+@cache
+def play_alone() -> list[str]:
+    return play_with_viewer(None, 0.0)
+
+
 @pytest.mark.parametrize("wait_s", [SCORE_DISPLAY_TIME_S, PRESS_TIME_S])
 def test_turn_that_a_viewer_undoes_is_ended_again(wait_s: float) -> None:
-    assert play_with_viewer(Undo(), wait_s) == play_with_viewer(None, wait_s)
+    assert play_with_viewer(Undo(), wait_s) == play_alone()
 
 
 @pytest.mark.parametrize("command", [ChallengePlay(), PassTurn(), StartGame(GameStarted(("Anna", "Ben")))])
@@ -147,11 +160,11 @@ def test_demo_waits_until_a_viewer_ends_a_pause() -> None:
     with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=stop) as demo:
         reader.demo = demo
         game = demo.play_game()
-        lines = [next(game) for _ in range(3)]
+        lines = [next(game) for _ in range(2)]
         demo.session.submit(Pause()).result(PATIENCE_S)
         end = threading.Timer(0.2, lambda: demo.session.submit(EndPause()))
         end.start()
-        assert "not" not in (line := next(game)) and line not in lines and len(demo.session.state.turns) == 3
+        assert "not" not in (line := next(game)) and line not in lines and len(demo.session.state.turns) == 2
         stop.set()
 
 

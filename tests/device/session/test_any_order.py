@@ -84,7 +84,7 @@ from tests.support.play_at_random import noisy, random_game, random_play
 from tests.support.text_table import TextTable
 from tests.support.waiting import PATIENCE_S
 
-FEW_EVENINGS, EVENINGS, STEPS = 12, 80, 30
+FEW_EVENINGS, EVENINGS, STEPS = 4, 80, 30
 SEEDS = st.integers(0, 2**32)
 NUMBERS = st.integers(0, 5)
 TURN_COMMANDS = (

@@ -67,24 +67,19 @@ def records(draw: st.DrawFn) -> Record:
             Player(f"{nick}{seat}", f"{name} {seat}")
             for seat, (nick, name) in enumerate(zip(nicks, names, strict=True))
         ),
-        tuple(draw(st.lists(entries(len(nicks)), min_size=1, max_size=12))),
+        tuple(draw(st.lists(entries(len(nicks)), min_size=1, max_size=5))),
         tuple(pragmas),
         tuple(Rack(seat, draw(_tiles)) for seat in seats),
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(records())
-def test_written_game_is_read_back(record: Record) -> None:
-    again = parse_gcg(format_gcg(record))
+def test_written_game_is_read_back_with_any_line_end(record: Record) -> None:
+    text = format_gcg(record)
+    again = parse_gcg(text)
     assert again.problems == ()
-    assert again == record
-
-
-@settings(max_examples=40, deadline=None)
-@given(records())
-def test_the_bytes_written_are_read_back_with_any_line_end(record: Record) -> None:
-    assert parse_gcg(format_gcg(record).replace("\n", "\r\n").encode()) == record
+    assert again == record == parse_gcg(text.replace("\n", "\r\n").encode())
 
 
 @pytest.mark.parametrize(

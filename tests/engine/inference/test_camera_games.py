@@ -15,7 +15,7 @@ from tests.support.engine_table import new_game, seen
 from tests.support.play_at_random import noisy, random_play, unnamed
 
 TURNS = 14
-COUNTS = pytest.mark.parametrize("count", [60, pytest.param(500, marks=pytest.mark.slow)])
+COUNTS = pytest.mark.parametrize("count", [25, pytest.param(500, marks=pytest.mark.slow)])
 
 
 def watch(seed: int) -> tuple[Game, Game, int, int, int]:
@@ -40,12 +40,12 @@ def watch(seed: int) -> tuple[Game, Game, int, int, int]:
 
 
 def test_noisy_games_are_understood_and_put_themselves_right() -> None:
-    watched = [watch(seed) for seed in range(12)]
+    watched = [watch(seed) for seed in range(5)]
     plays, wrong, silent = (sum(column) for column in zip(*(one[2:] for one in watched), strict=True))
-    assert plays == 12 * TURNS
+    assert plays == 5 * TURNS
     assert wrong <= plays * 0.05
     assert silent == 0
-    assert sum(true.totals == game.totals for true, game, *_ in watched) >= 11
+    assert sum(true.totals == game.totals for true, game, *_ in watched) >= 4
 
 
 @pytest.mark.slow
