@@ -22,7 +22,7 @@ from web.filters import build_editions_css
 from web.hall import event
 from web.hall.event import export_game
 from web.hall.feed import HallFeed
-from web.hall.view import COLOURS_PATH, HallPage, HallView, TableFeed, make_line_id
+from web.hall.view import COLOURS_PATH, HallPage, HallView, TableFeed, format_table, make_line_id
 from web.host_info import HostInfo
 from web.i18n import languages, texts
 from web.live import LiveUpdates, send_newest_state, send_stream
@@ -40,6 +40,8 @@ def create_hall_app(hall: HallReceiver, pairing: Pairing, *, names: tuple[str, .
     """
     app = make_app(pairing, HostInfo(names=names), "tilekeeper-hall")
     app.jinja_env.globals["line_id"] = make_line_id
+    app.jinja_env.filters["table_title"] = format_table
+    app.context_processor(lambda: {"director": find_current_client(pairing)})
     app.jinja_env.globals.update(is_hall=True, table_name=lambda: "Tilekeeper", colours_path=lambda: COLOURS_PATH)
     streams = EventStreams(MAX_STREAMS)
     live = HallView(app.jinja_env, streams, "live", is_director=True)
@@ -194,5 +196,4 @@ class HallPages:
         )
 
     def _render(self, template: str, **values: object) -> Response:
-        paired = find_current_client(self.pairing)
-        return render_page(template, now=time.monotonic(), director=paired, languages=languages().values(), **values)
+        return render_page(template, now=time.monotonic(), languages=languages().values(), **values)

@@ -122,6 +122,7 @@ class EventPages:
         current = state.current_round
         shown = number or request.args.get("round", current or 1, type=int)
         pairings = state.event.rounds.get(shown, ())
+        new_players, missing_players = state.event.compare_players(shown) if shown >= current else ((), ())
         director = find_current_client(self.pairing) if "print" not in request.args else None
         return render_page(
             "hall/event.html",
@@ -132,6 +133,8 @@ class EventPages:
             shown=shown,
             lines=rounds.get(shown, ()),
             problem=problem,
+            new_players=new_players,
+            missing_players=missing_players,
             entries=request.form,
             pairings_text=request.form.get("pairings", format_pairings(pairings)),
             pairings_version=request.form.get("before") or compute_checksum(*pairings),

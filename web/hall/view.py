@@ -132,7 +132,9 @@ class HallView:
             changed = ((i, table) for i, table in enumerate(state.tables.values()) if table.revision > known)
             parts |= {f"table-{i}": self._render_card(table, t) for i, table in changed}
         if known < state.results_revision or known < 0:
-            parts["results"] = self.render("results", t, lines=list_decided(state), results=list_newest(state))
+            waiting = [line for line in state.rounds.get(state.current_round, ()) if line.state is PairingState.OPEN]
+            decided = list_decided(state)
+            parts["results"] = self.render("results", t, waiting=waiting, lines=decided, results=list_newest(state))
             parts["board"] = self.render("board", t, **choose_board(state))
         if self.is_director:
             parts["problems"] = self.render("problems", t)
@@ -185,12 +187,13 @@ def list_newest(state: HallState) -> list[Result]:
 def choose_board(state: HallState) -> dict[str, object]:
     """Return what the foyer shows beside or instead of the tables: the pairings before a round, the standings after it.
 
-    `is_full` is True while no game of the round is played, so that there is nothing else to see.
+    The pairings are shown while games of the round have to begin and none is played.
     """
     number = state.current_round
     lines = state.rounds.get(number, ())
     is_over = bool(lines) and not any(line.is_open for line in lines)
-    is_new = bool(lines) and all(line.state in (PairingState.OPEN, PairingState.BYE) for line in lines)
+    states = {line.state for line in lines}
+    is_new = PairingState.OPEN in states and PairingState.PLAYING not in states
     names = [(line.pairing.first, line.pairing.second, line.pairing.table) for line in lines]
     names += [(second, first, table) for first, second, table in names if second]
     standings = compute_standings(state.event, state.all_results) if is_over else []
@@ -211,6 +214,9 @@ def render_event(view: HallView, t: Texts, _since: str = "") -> dict[str, str]:
         parts[f"round-{number}"] = view.render("round", t, lines=lines)
         for line in lines if view.is_director else ():
             parts[make_line_id(line)] = view.render("line", t, line=line)
+        if view.is_director:
+            is_complete = not any(line.is_open for line in lines)
+            parts[f"complete-{number}"] = t("hall.complete", number=number) if is_complete else ""
     if view.is_director:
         uncounted = find_uncounted(state.event, results)[: -MAX_UNCOUNTED_SHOWN - 1 : -1]
         parts["uncounted"] = view.render("uncounted", t, results=uncounted)
@@ -251,6 +257,11 @@ class HallPage:
 
         key = f"{self.name} {t.language} {self.view.name}"
         return open_stream(self.view.streams, key, since, lambda: self.view.newest_id, make_event)
+
+
+def format_table(title: str, t: Texts) -> str:
+    """Return the title of a table; one that is only a number gets the word before it, as in "Table 3"."""
+    return t("hall.table_number", number=title) if title.isdecimal() else title
 
 
 def make_line_id(line: Line) -> str:

@@ -7,8 +7,8 @@ let page = 0;
 function turnPage() {
   const list = document.querySelector(".tables");
   if (!list) return;
-  const cards = [...list.children];
-  for (const card of cards) card.hidden = false;
+  for (const card of list.children) card.hidden = false;
+  const cards = [...list.children].filter((card) => card.getClientRects().length);
   const { bottom } = list.parentElement.getBoundingClientRect();
   const fit = cards.filter((card) => card.getBoundingClientRect().bottom <= bottom).length || 1;
   const pages = Math.ceil(cards.length / fit);

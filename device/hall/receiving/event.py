@@ -105,8 +105,23 @@ class Event(msgspec.Struct, frozen=True):
     @property
     def players(self) -> list[str]:
         """The names of all players, in the order in which they are first paired."""
-        names = (name for _, one in sorted(self.rounds.items()) for pairing in one for name in _list_names(pairing))
-        return list({fold_name(name): name for name in names}.values())
+        return list(self._read_players(sorted(self.rounds)).values())
+
+    def _read_players(self, numbers: Iterable[int]) -> dict[str, str]:
+        names = (name for number in numbers for one in self.rounds[number] for name in _list_names(one))
+        return {fold_name(name): name for name in names}
+
+    def compare_players(self, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return who plays in the round `number` but in none before, and who played the round before but is missing.
+
+        Of a misspelt name, one spelling is among the new players, and the other one among the missing players.
+        """
+        earlier = [one for one in sorted(self.rounds) if one < number]
+        if not earlier or number not in self.rounds:
+            return (), ()
+        shown, before, last = map(self._read_players, ([number], earlier, earlier[-1:]))
+        new = tuple(name for key, name in shown.items() if key not in before)
+        return new, tuple(name for key, name in last.items() if key not in shown)
 
     def find_rounds(self, players: Iterable[str]) -> list[int]:
         """Return the rounds in which these players meet."""
@@ -358,11 +373,11 @@ def _rank(standings: Iterable[Standing]) -> list[Standing]:
 
 
 def find_uncounted(event: Event, results: Iterable[Result]) -> list[Result]:
-    """Return the ended games that do not count; none if there are no rounds. Games of earlier events are left out."""
+    """Return the ended games of no pairing; none if there are no rounds. Games of earlier events are left out."""
     results = list(results)
-    counted = {line.game.game for lines in make_rounds(event, results).values() for line in lines if line.game}
+    paired = {game.game for lines in make_rounds(event, results).values() for line in lines for game in line.games}
     ended = (one for one in results if one.ended and (one.game > event.last_game or one.game in event.games))
-    return [one for one in ended if one.game not in counted and (event.rounds or not event.includes(one))]
+    return [one for one in ended if one.game not in paired and (event.rounds or not event.includes(one))]
 
 
 def make_players_key(players: Iterable[str]) -> frozenset[str]:

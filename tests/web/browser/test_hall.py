@@ -78,7 +78,7 @@ def test_foyer_in_a_paired_browser_follows_the_games_without_reloading(
 def test_director_saves_a_round_and_types_a_result(browser: Browser, server: PageServer, hall: ShownHall) -> None:
     with open_tab(browser, PHONE) as page:
         pair_director(page, server)
-        page.get_by_role("link", name="+2").click()
+        page.get_by_role("link", name="Round 2").click()
         page.locator("#pairings").fill("\n".join(f"{n} Player {n} - Guest {n}" for n in range(1, 13)))
         page.locator("form", has=page.locator("#pairings")).get_by_role("button").click()
         row = page.locator(".lines li", has_text="Player 12")

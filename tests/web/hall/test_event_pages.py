@@ -57,6 +57,23 @@ def test_saved_round_leaves_the_earlier_rounds(hall: ShownHall, director: FlaskC
     assert sorted(hall.state.event.rounds) == [1]
 
 
+def test_misspelt_name_is_named_after_saving(director: FlaskClient) -> None:
+    post(director, "/event/round-1/pairings", pairings="Table 2,Anna,Ben\n,Eve,")
+    assert "Not paired" not in director.get("/event?round=1").text, "all players of the first round are new"
+    post(director, "/event/round-2/pairings", pairings="Table 2,Anna,Bem\n,Eve,")
+    assert "New: Bem. Not paired: Ben.</p>" in director.get("/event?round=2").text
+    post(director, "/event/round-2/pairings", pairings="Table 2,Anna,ben\n,Eve,")
+    assert "Not paired" not in director.get("/event?round=2").text
+
+
+def test_round_is_said_to_be_complete(hall: ShownHall, director: FlaskClient) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben\n1,,Eve,")
+    hall.look()
+    assert "is complete" not in director.get("/event").text
+    post(director, "/event/round-1/result", player="Anna", points=["400", "300"])
+    assert "Round 1 is complete" in director.get("/event").text
+
+
 def test_page_shows_the_round_that_is_played(hall: ShownHall, director: FlaskClient) -> None:
     hall.set_pairings("1,Table 2,Anna,Ben\n1,,Eve,\n2,Table 2,Ben,Eve\n2,,Anna,")
     hall.look()
@@ -147,6 +164,15 @@ def test_impossible_result_is_refused(hall: ShownHall, director: FlaskClient, po
     hall.look()
     assert post(director, "/event/round-1/result", player="Anna", points=points) == 409
     assert hall.state.event.rounds[1][0].points is None
+
+
+def test_result_with_one_empty_field_is_refused_with_the_reason(hall: ShownHall, director: FlaskClient) -> None:
+    hall.set_pairings("1,Table 2,Anna,Ben")
+    hall.look()
+    token = re.search(r'name="csrf" value="([^"]+)"', director.get("/event").text)
+    assert token
+    fields = {"csrf": token[1], "player": "Anna", "points": ["400", ""]}
+    assert "Enter the points of both players" in director.post("/event/round-1/result", data=fields).text
 
 
 def test_result_by_hand_is_removed_with_empty_points(hall: ShownHall, director: FlaskClient) -> None:
@@ -266,6 +292,7 @@ def test_round_is_sent_and_started(hall: ShownHall, director: FlaskClient) -> No
     hall.set_pairings("1,table 2,Anna,Ben\n1,Tisch 10,Cleo,Dan\n1,,Eve,")
     hall.look()
     assert post(director, "/event/round-1/send") == 303
+    assert "<button disabled>Sent</button>" in director.get("/event").text
     assert hall.state.find_offer("Table 2") == OfferPairing(("Anna", "Ben"), 1, False)
     assert post(director, "/event/round-1/start") == 303
     assert hall.state.find_offer("Table 10") == OfferPairing(("Cleo", "Dan"), 1, True)

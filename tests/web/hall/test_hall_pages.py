@@ -111,6 +111,40 @@ def test_table_has_live_updates_of_its_own(hall: ShownHall, client: FlaskClient)
     assert "turns" in parts and "rules" not in parts
 
 
+def test_page_for_pairing_is_that_of_a_hall(client: FlaskClient, director: FlaskClient) -> None:
+    page = client.get("/pair").text
+    assert "To direct, enter the six digits" in page and "control the game" not in page
+    for path in re.findall(r'<a[^>]* href="(/[^"]*)"', page):
+        assert client.get(path).status_code == 200, path
+    assert "You are the director" not in page and "You are the director" in director.get("/").text
+
+
+def test_foyer_shows_who_has_to_begin_while_other_tables_play(hall: ShownHall, client: FlaskClient) -> None:
+    ended = [STARTED, HORN, RackRevealed(1, ()), RackRevealed(0, ("A",)), GameEnded(EndReason.AGREED)]
+    hall.set_pairings("1,2,Anna,Ben\n1,10,David,Eva")
+
+    def read_parts() -> dict[str, str]:
+        hall.look()
+        return dict(client.get("/foyer/live/state").json["parts"])
+
+    parts = read_parts()
+    assert "Eva" in parts["results"] and "Anna" not in parts["results"] and "Eva" not in parts["board"]
+    hall.state = hall.state.apply_game(*received("Table 2", ended))
+    parts = read_parts()
+    assert "Anna <strong>13" in parts["results"] and "Eva" in parts["board"], "nobody plays"
+    hall.set_pairings("2,2,Anna,David\n2,10,Ben,Eva")
+    hall.edit_event(lambda event: replace(event, sent=2))
+    parts = read_parts()
+    assert "Eva" in parts["board"] and "13" not in parts["results"]
+
+
+def test_number_of_a_table_has_the_word_before_it(hall: ShownHall, client: FlaskClient) -> None:
+    hall.set_pairings("1,7,David,Eva")
+    hall.look()
+    for path in ("/foyer", "/event?print"):
+        assert '<span class="at">Table 7</span>' in client.get(path).text
+
+
 def test_page_of_a_table_says_that_nothing_new_can_come(hall: ShownHall, client: FlaskClient) -> None:
     def read_status() -> str:
         hall.look()

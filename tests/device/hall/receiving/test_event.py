@@ -155,8 +155,24 @@ def test_game_without_unplayed_letters_is_shown_and_counts_if_the_director_says_
 
 def test_result_by_hand_replaces_that_of_the_table_until_it_is_removed() -> None:
     event = decide(play(make_event(PLAYED), *GAMES), 1, "anna", points=(1, 2))
-    assert list_points(event, *GAMES)[1][0] == (1, 2) and GAMES[0] in find_uncounted(event, GAMES)
+    assert list_points(event, *GAMES)[1][0] == (1, 2)
     assert list_points(decide(event, 1, "Anna"), *GAMES)[1][0] == (400, 300)
+
+
+def test_game_that_was_overruled_by_hand_is_shown_only_in_its_round() -> None:
+    event = decide(play(make_event(PLAYED), *GAMES), 1, "anna", points=(1, 2))
+    (line, _) = make_rounds(event, GAMES)[1]
+    assert GAMES[0] in line.games and GAMES[0] not in find_uncounted(event, GAMES)
+
+
+def test_players_of_a_round_are_compared_with_those_of_earlier_rounds() -> None:
+    event = make_event("1,1,Anna,Ben\n1,,Cleo,\n2,1,Anna,cleo\n2,,Dan,\n3,1,Anna,Bem\n3,2,Dan,Ben")
+    assert [event.compare_players(number) for number in (1, 2, 3, 4)] == [
+        ((), ()),
+        (("Dan",), ("Ben",)),
+        (("Bem",), ("cleo",)),
+        ((), ()),
+    ]
 
 
 def test_running_game_is_shown_with_its_totals() -> None:
