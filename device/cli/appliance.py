@@ -127,6 +127,8 @@ def make_refusal_listener(session: TableSession) -> Callable[[PanelView], None]:
 NO_CAMERA_MESSAGE = get_text("camera-left-out")
 LEXICON_FOLDER = "lexicons"
 """Folder of the uploaded word lists in the data folder."""
+_TROUBLES = {"camera": Trouble.CAMERA, "https": Trouble.NONE}
+"""Parts of the table that fail for another reason than its storage, with the trouble that players and hall see."""
 TEMPLATE_FOLDER = "templates"
 """Folder of the compiled templates in the folder of caches."""
 
@@ -342,7 +344,7 @@ class Appliance:
         """Show the parts without which the program has started, and problems of the store, on console and page."""
         for part in self._starts.failed_parts:
             text = get_text("start-part", format_sentence(part.reason))
-            self._announce(session, text, Trouble.CAMERA if part.part == "camera" else Trouble.STORE)
+            self._announce(session, text, _TROUBLES.get(part.part, Trouble.STORE))
         for problem in self._notices:
             self._announce(session, format_sentence(problem), Trouble.STORE)
 

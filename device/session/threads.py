@@ -28,6 +28,8 @@ MAX_STEP_S = 60.0
 """Longest time for a step of a capture, in seconds. A capture with a longer step counts as stuck. On a slow machine, a
 picture may need 30 s."""
 _POLL_INTERVAL_S = 0.1
+_REPLACED_KEYS = {"order-pairing": ("order-pairing", "order-refused")}
+"""Keys of the notices that a later notice replaces, by its key: only the pairing of the newest round is shown."""
 
 Result = TypeVar("Result")
 Value = TypeVar("Value")
@@ -159,8 +161,9 @@ class CommandQueue:
     def add_notice(self, notice: Notice) -> None:
         """Add a notice to the snapshot, unless the snapshot already contains the same notice."""
         with self._lock:
-            if notice not in self._state.notices:
-                self.update_state(lambda state: replace(state, notices=(*state.notices, notice)))
+            kept = tuple(one for one in self._state.notices if one.key not in _REPLACED_KEYS.get(notice.key, ()))
+            if notice not in kept:
+                self.update_state(lambda state: replace(state, notices=(*kept, notice)))
 
     def _find_refusal(self) -> CommandRefusedError | None:
         if self._is_closed:

@@ -56,6 +56,7 @@ def test_taken_port_of_https_leaves_http(folder: Path, secure: int, capsys: pyte
         Program(options(folder, find_free_port()), []) as phone,
     ):
         assert "does not offer https at the moment" in phone.get("/secure")
+        assert '"trouble":"store"' not in phone.get("/api/v1/state"), "the hall would ask for help with the storage"
     assert f"Port {secure} is in use. Choose another port with page.secure_port" in capsys.readouterr().out
 
 

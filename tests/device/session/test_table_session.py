@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from device.catalogue import get_text
 from device.session.commands.answers import AnswerQuestion
 from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import CorrectSquare, NameBlank, RevealRack
@@ -309,3 +310,11 @@ def test_notice_of_another_part_is_shown_until_the_next_command(playing: TableSe
     playing.notify(Notice("Pairing is locked."))
     assert [notice.text for notice in playing.state.notices] == ["Pairing is locked."]
     assert playing.submit(PassTurn()).result(PATIENCE_S).notices == ()
+
+
+def test_pairing_of_a_later_round_replaces_what_the_director_sent_before(session: TableSession) -> None:
+    session.notify(Notice("Pairing is locked."))
+    session.notify(Notice(get_text("order-refused", "x")))
+    for number in (1, 2):
+        session.notify(Notice(get_text("order-pairing", number, "Anna")))
+    assert [notice.text for notice in session.state.notices] == ["Pairing is locked.", "Round 2: Anna"]
