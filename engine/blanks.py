@@ -41,8 +41,8 @@ def find_blank_letters(state: State, square: Square, is_word: Callable[[str], bo
 def find_invalid_words(words: Sequence[WordScore], tiles: TileSet, lexicon: WordList) -> tuple[str, ...]:
     """Return the words of a play that are not in the word list.
 
-    Unnamed blanks in these words may stand for any letter of `tiles`. Of these, the letters that make the fewest words
-    invalid are assumed. If there are more than `MAX_SEARCHED_BLANKS` blanks, words with a blank count as valid.
+    An unnamed blank counts as the letter that makes the fewest words invalid. If there are more than
+    `MAX_SEARCHED_BLANKS` unnamed blanks, words with a blank count as valid.
     """
     return _look_up_words(words, tiles, lexicon)[0]
 
@@ -50,17 +50,22 @@ def find_invalid_words(words: Sequence[WordScore], tiles: TileSet, lexicon: Word
 def is_play_valid(words: Sequence[WordScore], tiles: TileSet, lexicon: WordList) -> bool | None:
     """Return True if the word list has all words of a play, False if it does not, and None if it cannot decide.
 
-    It cannot decide if it has the text of a word which may be that of other tiles, see `is_word_listed`. Blanks are
-    handled as in `find_invalid_words`.
+    A list has the text of a word, not its tiles. So it cannot decide if other tiles spell the same text: in Hungarian,
+    SZ is one tile or two. An unnamed blank counts as the letter that makes the fewest words invalid.
     """
     invalid, undecided = _look_up_words(words, tiles, lexicon)
-    return False if invalid else None if undecided else True
+    if invalid:
+        return False
+    return None if undecided else True
 
 
 def _look_up_words(
     words: Sequence[WordScore], tiles: TileSet, lexicon: WordList
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words of a play that are not in the word list, and those about which it cannot decide."""
+    """Return the words of a play that are not in the word list, and the words about which it cannot decide.
+
+    All letters of the unnamed blanks are tried. Those with the fewest invalid words count.
+    """
     blanks = _find_unnamed_squares(words)
     if len(blanks) > MAX_SEARCHED_BLANKS:
         words = [word for word in words if not _find_unnamed_squares([word])]
@@ -90,6 +95,7 @@ def _find_unnamed_squares(words: Sequence[WordScore]) -> tuple[Square, ...]:
 def _can_complete_word(
     tiles: TileSet, word: WordScore, square: Square, letter: str, is_word: Callable[[str], bool]
 ) -> bool:
+    """Return True if a word is valid with `letter` on `square`. Its other unnamed blanks may stand for any letter."""
     if len(_find_unnamed_squares([word])) > MAX_SEARCHED_BLANKS:
         return True
     choices: list[Sequence[str]] = []

@@ -124,7 +124,8 @@ def _build_rays(step: int) -> tuple[tuple[Square, ...], ...]:
     return tuple(rays)
 
 
-# For each direction (0 down, 1 across) and each square: the squares before or after the square, nearest first.
+# `RAYS_BACK[across][square]` are the squares before a square in its row (across) or column, the nearest first.
+# `RAYS_FORWARD` has the squares after it.
 RAYS_BACK = (_build_rays(-BOARD_SIZE), _build_rays(-1))
 RAYS_FORWARD = (_build_rays(BOARD_SIZE), _build_rays(1))
 NEIGHBOURS = tuple(tuple(rays[s][0] for rays in (*RAYS_BACK, *RAYS_FORWARD) if rays[s]) for s in SQUARES)
@@ -277,7 +278,8 @@ class Board:
 
     def differences(self, other: Board) -> tuple[Square, ...]:
         """Return the squares on which the two boards differ."""
-        changed = compress(SQUARES, map(is_not, self.squares, other.squares))  # much faster than comparing each tile
+        # Most squares have the same object on both boards. To compare identities first is much faster.
+        changed = compress(SQUARES, map(is_not, self.squares, other.squares))
         return tuple([square for square in changed if self.squares[square] != other.squares[square]])
 
     def tile_run(self, square: Square, across: bool) -> range:
@@ -318,6 +320,7 @@ def _parse_symbol(symbol: str, tiles: TileSet | None) -> Tile | None:
         return tiles.parse_tile(symbol)
     if symbol == BLANK:
         return Tile.unnamed()
+    # The second comparison excludes signs, which are the same in both cases.
     if symbol == symbol.lower() != symbol.upper():
         return Tile(symbol.upper(), is_blank=True)
     if symbol == symbol.upper() != symbol.lower():

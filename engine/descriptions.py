@@ -54,9 +54,9 @@ def _find_swapped_tile(turn: Turn) -> tuple[str, Tile]:
 
 
 def describe_events(before: Game, after: Game, events: Sequence[Event]) -> str:
-    """Return a sentence that describes the events between two games.
+    """Return a sentence for `events`, which lead from the game `before` to the game `after`.
 
-    If an earlier play is corrected, it is described as it is then.
+    A play that they correct is described as it is after the correction.
     """
     parts: list[str] = []
     corrected: dict[int, Turn] = {}

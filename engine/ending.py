@@ -78,6 +78,7 @@ def count_scoreless_turns(state: State) -> int:
     for turn in reversed(state.turns):
         if turn.kind is TurnKind.PLAY and turn.stands and turn.score:
             break
+        # Under this rule, the challenger loses a turn by a failed challenge.
         is_lost = turn.kind is TurnKind.CHALLENGE and state.rules.challenge is ChallengeRule.DOUBLE
         count += is_lost or turn.kind in TURN_KINDS
     return count
@@ -100,6 +101,8 @@ def _is_round_over(state: State) -> bool:
     last = next((turn.player for turn in reversed(state.turns) if turn.kind in TURN_KINDS), None)
     if last is None:
         return state.to_move == first.player
+    # A round is over when it is the turn of the player who began. Players between the last turn and the next one have
+    # lost a turn; the player who began may be one of them.
     steps = (state.to_move - last) % count or count
     return first.player in {(last + step) % count for step in range(1, steps + 1)}
 
@@ -171,15 +174,17 @@ def find_wanted_racks(state: State) -> tuple[int, ...]:
     if not _is_unplayed_counted(state):
         return ()
     held = find_known_racks(state)
+    # The player who went out gets twice all unseen letters, so it does not matter who has which.
     if state.rules.unplayed is UnplayedRule.TWICE and _find_player_out(state) is not None:
         return ()
     return tuple(player for player, tiles in enumerate(held) if tiles is None)
 
 
 def find_derived_racks(before: State, after: State) -> Mapping[int, tuple[str, ...]]:
-    """Return the letters on the racks that were wanted before and now follow from the other players' letters.
+    """Return the racks that players need not enter any more, because they follow from the letters just revealed.
 
-    `after` is the state after a player revealed letters. Empty racks are left out.
+    `before` and `after` are the states before and after a player revealed letters. The result has the letters by
+    player, without empty racks.
     """
     held, revealed = find_known_racks(after), find_revealed_racks(after)
     known = {player: tiles for player, tiles in enumerate(held) if tiles and player not in revealed}
@@ -212,9 +217,9 @@ def _is_unplayed_counted(state: State) -> bool:
 
 
 def _find_player_out(state: State) -> int | None:
-    """Return the player with an empty rack. If tiles are left in the bag or no rack is empty, return None.
+    """Return the player who has gone out, with an empty rack and an empty bag, or None.
 
-    If the numbers of tiles on the racks are estimates, return the player whose rack is known to be empty, or None.
+    If the numbers of tiles on the racks are estimates, only a rack that is known to be empty counts.
     """
     if not _are_counts_estimated(state):
         return _find_empty_rack(state)
@@ -222,7 +227,7 @@ def _find_player_out(state: State) -> int | None:
 
 
 def _find_empty_rack(state: State) -> int | None:
-    """Return the player who went out first, by the count of tiles. If tiles are left in the bag, return None."""
+    """Return the player who went out first, by the count of tiles, or None if no player has."""
     if state.bag_count:
         return None
     last_plays = {turn.player: turn.number for turn in state.turns if turn.kind is TurnKind.PLAY and turn.stands}
@@ -235,7 +240,7 @@ def _are_counts_estimated(state: State) -> bool:
 
     This is the case if the bag was empty, the racks were not full, and at least two racks were unknown.
     """
-    lines = [turn for turn in state.turns if turn.kind is TurnKind.POSITION]
+    lines = [turn for turn in state.turns if turn.kind is TurnKind.POSITION]  # one for each player
     if sum(not turn.tiles for turn in lines) < 2:
         return False
     unseen_count = state.tiles.tile_count - len(lines[0].board.occupied_squares())
@@ -275,6 +280,7 @@ def determine_outcome(state: State) -> Outcome | None:
         if turn.kind is TurnKind.ENDRACK:
             before[turn.player] -= turn.score
     lines = state.rules.finish_lines(len(state.players)) or (0,) * len(state.players)
+    # Compare points beyond the finish line (0 in other games): the totals and, in a tie, those before unplayed letters.
     scores = [(total - line, score - line) for total, score, line in zip(state.totals, before, lines, strict=True)]
     seats = _find_finishers(state, lines) or tuple(range(len(scores)))
     winners = tuple(seat for seat in seats if scores[seat] == max(scores[other] for other in seats))

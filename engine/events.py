@@ -1,9 +1,9 @@
 """What happened in a game, as values: acts and edits. The game is computed from them (`engine.game`).
 
-An act is something that happened at the table, such as a play. An edit changes what was recorded before; it names it by
-its identity (`Ref`), never by its position. `to_json` writes both as plain data with a version number. Stores and
-archives contain this data, so new fields have a default, and the kinds and field names never change, even if a Python
-class is renamed. `tests/engine/data/events.jsonl` has a sample of each.
+An act is something that happened at the table, such as a play. An edit changes an act that was recorded before, and
+names it by its identity (`Ref`), never by its position. `to_json` writes acts and edits as plain data with a version
+number. Stores and archives contain this data, so new fields have a default, and the kinds and field names never change,
+even if a Python class is renamed. `tests/engine/data/events.jsonl` has a sample of each act and edit.
 
 Players are numbers from 0 in seat order.
 """
@@ -27,10 +27,10 @@ EVENT_VERSION = 2
 
 
 class Ref(NamedTuple):
-    """The identity of an act: the number of its entry in the ledger, and its part of the entry.
+    """The identity of an act: the number of its entry in the ledger, and its number in this entry (`part`).
 
-    Most entries have one act, of part 0. Acts of several alternatives that place tiles on the same squares have the
-    same part (`engine.ledger`).
+    Most entries have one act, of part 0. If an entry has several alternatives, their plays on the same squares have the
+    same part, because they are one play that was read differently (`engine.ledger.label_parts`).
 
     >>> str(Ref(7, 0)), Ref.parse("7.1")
     ('7.0', Ref(entry=7, part=1))
@@ -81,10 +81,10 @@ class GameStarted:
 
 @dataclass(frozen=True, slots=True)
 class FirstDrawn:
-    """A draw for first play: the tile of each player, in seat order. The player with the tile closest to A begins.
+    """The tiles that the players drew to decide who begins: the player with the tile closest to A (Setup).
 
-    A player who did not draw has an empty string. In a tie, only the tied players draw again. (Setup describes the
-    draw. The sheets do not mention a tie.)
+    `tiles` has the tile of each player in seat order; an empty string stands for a player who did not draw. If several
+    players drew the tile closest to A, only these draw again. (The rule sheets do not mention this case.)
     """
 
     kind: ClassVar[str] = "drawn"
@@ -111,8 +111,9 @@ class PositionEntered:
 class PlayMade:
     """A play: tiles placed on the board.
 
-    `player` is None for the player who is due (`Turn.due`); so it is for the other acts below. `unlisted` are the words
-    of the play that the agreed list did not have when it was recorded, in a game in which such a play does not count.
+    `player` None means the player whose turn it is (`Turn.due`), here and in the other acts. `unlisted` are the words
+    of the play that were not in the agreed word list when the play was recorded. They are only kept in a game in which
+    a play with such a word does not count.
     """
 
     kind: ClassVar[str] = "play"
@@ -144,7 +145,7 @@ class Challenged:
     """A challenge of a play by player `by`. If the challenge is upheld, the play and its points are withdrawn.
 
     If `by` is None, the challenger is the next player. `words` are the challenged words. If `words` is empty, all words
-    of the play are challenged, as in the sheets (rule 8). `of` is the play; `Game.push` replaces None by the last play.
+    of the play are challenged, as in the sheets (rule 8). `of` is the challenged play; None is the last play.
     """
 
     kind: ClassVar[str] = "challenge"
@@ -158,7 +159,7 @@ class Challenged:
 class PlayWithdrawn:
     """The withdrawal of a play with its points, by its player, who loses the turn.
 
-    `of` is the play; `Game.push` replaces None by the last play of `player`.
+    `of` is the withdrawn play; None is the last play of `player`.
     """
 
     kind: ClassVar[str] = "withdrawn"
@@ -198,9 +199,8 @@ class BlankNamed:
 class SquareCorrected:
     """A correction of a misread square: `tile` is the correct tile, or None if the square was empty.
 
-    It changes the act that covered the square. If none covered it, the tile is added to the play `of`; `Game.push`
-    replaces None by the last play. `told` is True for a correction by a player; later readings do not change the square
-    again.
+    The correction changes the act that put a tile on the square. If no act did, the tile is added to the play `of`;
+    None is the last play. `told` is True for a correction by a player: later readings do not change the square again.
     """
 
     kind: ClassVar[str] = "square-corrected"
@@ -212,7 +212,7 @@ class SquareCorrected:
 
 @dataclass(frozen=True, slots=True)
 class ScoreCorrected:
-    """A correction of the score of an act, in points. A position has points of each `player`."""
+    """A correction of the score of an act, in points. `player` is only used for a position: it has points of each."""
 
     kind: ClassVar[str] = "score-corrected"
     of: Ref
@@ -234,7 +234,7 @@ class TurnCorrected:
 
 @dataclass(frozen=True, slots=True)
 class TurnGiven:
-    """A correction of the player of an act. The players before this one have not passed."""
+    """A correction of the player of an act: it was the turn of `player`. The players in between have not passed."""
 
     kind: ClassVar[str] = "turn-given"
     of: Ref
@@ -243,7 +243,7 @@ class TurnGiven:
 
 @dataclass(frozen=True, slots=True)
 class TurnInserted:
-    """The insertion of an act that was not recorded: it happened before the act `before`, or last if this is None."""
+    """The insertion of the act `event`, which was forgotten: it happened before the act `before`; None means last."""
 
     kind: ClassVar[str] = "turn-inserted"
     before: Ref | None
@@ -260,7 +260,7 @@ class PlayCounted:
 
 @dataclass(frozen=True, slots=True)
 class PlayJudged:
-    """The unlisted words that a play has after a correction (`PlayMade.unlisted`)."""
+    """The words of a corrected play that are not in the agreed word list (`PlayMade.unlisted`)."""
 
     kind: ClassVar[str] = "play-judged"
     of: Ref

@@ -43,9 +43,9 @@ from engine.transitions import END_REF, apply_items, extend_state
 class Game:
     """An immutable game. `push` returns the game after one more act or edit.
 
-    `events` are the acts and edits in effect, after `start_event`. `items` are the acts as they count after all edits.
-    A game from a ledger (`engine.ledger`) has the next free entry number in `entry`, so that acts which are pushed to
-    try them out have the identities that they get when they are recorded as the next entry.
+    `events` are the acts and edits after `start_event`. `items` are the acts that count after all edits. The next act
+    that is pushed gets the identity `Ref(entry, part)`. In a game of a ledger, `entry` is the number of its next entry:
+    an act that is only tried out has the same identity as when it is recorded.
 
     >>> from engine.events import PlayMade
     >>> game = Game.start(("Anna", "Ben"))
@@ -112,9 +112,12 @@ class Game:
         return replace(self, events=(*self.events, event), state=state, items=items, part=self.part + is_numbered)
 
     def _name_target(self, event: Act | Edit) -> Act | Edit:
-        """Return an event that is about the last play with the identity of this play. Raises `RulesError`."""
+        """Return the event with the identity of the play that it is about, where None means the last play.
+
+        Raises `RulesError` if there is no such play, or for a line that is computed at the end of the game.
+        """
         match event:
-            case TurnInserted(before=ref) if ref == END_REF:
+            case TurnInserted(before=ref) if ref == END_REF:  # before a line that is computed at the end of the game
                 return replace(event, before=None)
             case ScoreCorrected(of=ref) | TurnCorrected(of=ref) | TurnGiven(of=ref) if ref == END_REF:
                 text = (
@@ -177,16 +180,19 @@ class Game:
         return self.state.turns
 
     def find_turn(self, ref: Ref) -> Turn | None:
-        """Return the line of the score sheet of an act, or None. Lines that only follow from it are left out."""
+        """Return the line of the score sheet for an act, or None.
+
+        An act may have further lines, which follow from it by the rules (`Turn.is_implied`). They are not returned.
+        """
         return next((turn for turn in self.turns if turn.ref == ref and not turn.is_implied), None)
 
     def find_player(self, event: PlayerTurn | SwapEvent) -> int:
-        """Return the player of a turn that would be the next one: the player due, unless it names another."""
+        """Return the player of `event` if it happens next: the player whom it names, or else the player to move."""
         return self.to_move if event.player is None else event.player
 
     @property
     def last_turn(self) -> Turn | None:
-        """The last line of the score sheet, besides points that belong to no turn; None if there is no turn."""
+        """The last line of the score sheet, or None. Bonus and penalty points, which belong to no turn, are skipped."""
         return self.state.last_turn
 
     @property
@@ -206,7 +212,7 @@ class Game:
         return self.to_move if first is None else first.player
 
     def find_player_due(self, number: int) -> int:
-        """Return the player whose turn it was before the turn with this number, from 0."""
+        """Return the player whose turn it was before turn number `number`. After the last turn: the player to move."""
         return self.turns[number].due if number < len(self.turns) else self.to_move
 
     @property

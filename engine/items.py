@@ -1,7 +1,7 @@
 """The acts of a game with their identities, in the order in which they happened, and the edits that change them.
 
-Edits name acts by identity. An act that is not among the items, because an answer or another edit has taken it away,
-is left out by every edit and every act that refers to it, and returns with it.
+Edits name acts by their identity (`Ref`). If an answer or an edit takes an act away, edits of it and acts about it have
+no effect. They count again when the act comes back.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Item:
 
     - `seat`: the player whose own button or phone ended the turn, or None for a shared one. The turn belongs to this
       player, after passes of the players who are skipped.
-    - `scores`: the points that players entered, by player; the key None stands for the player of the act.
+    - `scores`: pairs of a player and the points that players entered. The player None is the player of the act.
     - `counts`: the players have decided that the play counts although the word list lacks a word.
-    - `is_inserted`: the act was not recorded when it happened.
+    - `is_inserted`: the act was recorded later than it happened (`TurnInserted`).
     """
 
     ref: Ref
@@ -69,7 +69,7 @@ Items = tuple[Item, ...]
 def apply_edit(items: Items, edit: Edit, refs: Iterator[Ref]) -> Items:
     """Return the items after an edit. `refs` yields the identities of acts that the edit inserts.
 
-    Raises `RulesError` if what the edit is about does not exist.
+    Raises `RulesError` if the edit is about an act, a tile or a blank that does not exist.
     """
     match edit:
         case BlankNamed(square, letter):
@@ -105,6 +105,7 @@ def _find_index(items: Items, ref: Ref | None) -> int:
 
 
 def _change(items: Items, ref: Ref, change: Callable[[Item], Item]) -> Items:
+    """Return the items in which `change` has replaced the item with the identity `ref`."""
     at = _find_index(items, ref)
     return (*items[:at], change(items[at]), *items[at + 1 :])
 
@@ -116,7 +117,10 @@ def make_position_error() -> RulesError:
 
 
 def _enter_score(item: Item, score: int, player: int | None) -> Item:
-    """Return the item with points that players entered; those of a position replace the points so far of `player`."""
+    """Return the item with a score that players entered, in points.
+
+    A position has points of each player: then `score` replaces those of `player`.
+    """
     if isinstance(item.act, PositionEntered) and player is not None:
         totals = item.act.totals
         return replace(item, act=replace(item.act, totals=(*totals[:player], score, *totals[player + 1 :])))
@@ -124,24 +128,25 @@ def _enter_score(item: Item, score: int, player: int | None) -> Item:
 
 
 def _replace_act(item: Item, act: Act) -> Item:
-    """Return the item with another act.
+    """Return the item with a corrected act. What is known of the old act stays where it is still true.
 
-    The player, an entered score and what the word list said stay if the act does not contradict them.
+    - The player and the `seat` stay if `act` names no player.
+    - The unlisted words of a play stay if `act` is the same play.
+    - An entered score stays for the same play, and for another act of the same kind.
     """
+    seat = None
     if isinstance(act, _PLAYER_ACTS) and act.player is None and isinstance(item.act, _PLAYER_ACTS):
-        act = replace(act, player=item.act.player)
-        seat = item.seat
-    else:
-        seat = None
+        act, seat = replace(act, player=item.act.player), item.seat
+    keeps_score = act.kind == item.act.kind
     if isinstance(act, PlayMade) and isinstance(item.act, PlayMade):
-        is_same = act.play == item.act.play
-        act = replace(act, unlisted=item.act.unlisted) if is_same else act
-    else:
-        is_same = act.kind == item.act.kind
-    return replace(item, act=act, seat=seat, scores=item.scores if is_same else ())
+        keeps_score = act.play == item.act.play
+        if keeps_score:
+            act = replace(act, unlisted=item.act.unlisted)
+    return replace(item, act=act, seat=seat, scores=item.scores if keeps_score else ())
 
 
 _PLAYER_ACTS = (PlayMade, Exchanged, Passed, TileRecycled, BlankTaken)
+"""The acts that are a turn of their `player`, or a part of one."""
 
 
 def _with_player(act: Act, player: int) -> Act:
@@ -152,11 +157,12 @@ def _with_player(act: Act, player: int) -> Act:
 
 
 def _with_verdict(act: Act, unlisted: tuple[str, ...]) -> Act:
+    """Return a play with its unlisted words. An act that is no play has none, and stays as it is."""
     return replace(act, unlisted=unlisted) if isinstance(act, PlayMade) else act
 
 
 def _insert(items: Items, before: Ref | None, item: Item) -> Items:
-    """Return the items with one more, before another one or, if `before` is None, before the end of the game."""
+    """Return the items with `item` before the act `before`. If that is None, `item` is the last before `GameEnded`."""
     if before is not None:
         at = _find_index(items, before)
     else:
@@ -170,7 +176,7 @@ def _insert(items: Items, before: Ref | None, item: Item) -> Items:
 def find_withdrawn_refs(items: Iterable[Item]) -> frozenset[Ref]:
     """Return the identities of the plays that players or a challenge withdrew, or that do not count by the word list.
 
-    A play with unlisted words is among them although it stays on the board if a later play needs its tiles.
+    A play with unlisted words is always among them, even if it stays on the board because a later play needs its tiles.
     """
     return frozenset(filter(None, map(_find_withdrawn_ref, items)))
 
@@ -187,7 +193,7 @@ def _find_withdrawn_ref(item: Item) -> Ref | None:
 def _find_covering_index(items: Items, square: Square) -> int | None:
     """Return the index of the last act that put or changed the tile on `square`, or None.
 
-    If a play that stands has a tile there, plays that were withdrawn are skipped.
+    A withdrawn play is returned only if no other act has covered the square.
     """
     withdrawn, fallback = find_withdrawn_refs(items), None
     for at in range(len(items) - 1, -1, -1):
@@ -213,8 +219,8 @@ def _covers(act: Act, square: Square) -> bool:
 def _change_tile(items: Items, at: int, square: Square, change: Callable[[Tile], Tile | None]) -> Items:
     """Return the items after a change of the tile on `square`, which the act with the index `at` has placed.
 
-    `change` returns the new tile. If it returns None, the tile is removed; a play without tiles becomes a pass. A tile
-    that was exchanged for one on the board is not removed alone: see `_correct_tile`.
+    `change` returns the new tile, or None to remove the tile. A play that loses its last tile becomes a pass.
+    `_correct_tile` handles the tiles that a player has swapped on the board: their acts cannot be without a tile.
     """
     item = items[at]
     match item.act:
@@ -263,9 +269,11 @@ def _name_blank(items: Items, square: Square, letter: str) -> Items:
 def _correct_tile(items: Items, at: int, square: Square, tile: Tile | None) -> Items:
     """Return the items with `tile` on `square`, which the act with the index `at` covers; None removes the tile.
 
-    If a player has taken a blank from the square, the letter in its place is that of the blank. So another letter there
-    is another letter of the blank. If the square still has a blank, or no tile, no blank was taken. Likewise, no tile
-    was exchanged for another one on a square that has no tile.
+    If that act took a blank from the square or swapped its tile, the correction may concern an earlier act:
+
+    - Where a blank was taken, its place is filled by the letter for which it stood. Another letter on the square
+      therefore changes the letter of the blank.
+    - If the square has a blank after all, or no tile, then no tile was swapped: that act is removed.
     """
     act = items[at].act
     if not isinstance(act, BlankTaken) and not (isinstance(act, TileRecycled) and tile is None):
@@ -281,8 +289,10 @@ def _correct_tile(items: Items, at: int, square: Square, tile: Tile | None) -> I
 
 
 def _correct_square(items: Items, square: Square, tile: Tile | None, of: Ref | None) -> Items:
+    """Return the items with `tile` on `square`. If no act has covered the square, the play `of` gets the tile."""
     at = _find_covering_index(items, square)
-    # Without `of`, there was a tile on the square when it was corrected.
+    # A withdrawn play is corrected only if the correction names it (`of`), or names no play: then its tile was still on
+    # the board when the players corrected it.
     if at is not None and (of in (None, items[at].ref) or items[at].ref not in find_withdrawn_refs(items)):
         return _correct_tile(items, at, square, tile)
     if tile is None:

@@ -50,7 +50,7 @@ from engine.transitions import Timeline, apply_items, extend_state
 
 
 class Source(StrEnum):
-    """What has recorded an entry."""
+    """How an entry was recorded."""
 
     PRESS = "press"  # a button, also that of a phone, with a reading of the board
     AUTOMATIC = "automatic"  # the table itself, because the board was at rest
@@ -67,9 +67,9 @@ class Judge(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """The choice of the alternative `chosen` of the entry `of`.
+    """The answer to the question of the entry `of`: the number of its alternative that counts (`chosen`).
 
-    If `is_final` is False, the question stays open: the players have chosen an answer at the panel.
+    `is_final` is False while the players still step through the answers at the panel: the question stays open.
     """
 
     kind: ClassVar[str] = "answered"
@@ -97,9 +97,10 @@ class Redone:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The wish of the players to answer the question of the entry `of` later, or now if `is_now` is True.
+    """The wish of the players to answer the question of the entry `of` now (`is_now`) or later.
 
-    The wish to answer it now holds until the next group, the other until the question is recalled.
+    The wish to answer it now ends when something else is recorded. The wish to answer it later ends when the players
+    ask for the question again.
     """
 
     kind: ClassVar[str] = "shown"
@@ -123,7 +124,7 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A player in the text of a question: the one who is due before the entry, or `later` seats after."""
+    """A player in the text of a question: the one whose turn it was before the entry, or `later` seats after that."""
 
     later: int = 0
 
@@ -151,11 +152,13 @@ class Doubt:
     """Why it is in doubt which alternative of an entry is right.
 
     - `code` and `values`: the question, as in `Sentence`.
-    - `answers`: texts of alternatives that their contents do not describe, by number; others are described.
-    - `waits`: nothing counts before the answer. A later turn takes the place of the answer.
-    - `offers_picture`: another picture may answer the question.
-    - `squares`: the squares in question. `seen` are the symbols read on the squares where the alternatives differ, and
-      `confidence` is the lowest probability of these symbols.
+    - `answers`: the texts of some alternatives, each with the number of its alternative. The text of any other
+      alternative is computed from its steps.
+    - `waits`: True if nothing counts before the answer. If the players make the next turn instead, the question is
+      dropped.
+    - `offers_picture`: True if another picture may answer the question.
+    - `squares`: the squares in question.
+    - `seen`: the symbols that were read where the alternatives differ. `confidence` is their lowest probability.
     """
 
     code: str
@@ -172,12 +175,15 @@ class Doubt:
 class Entry:
     """What one command has recorded.
 
-    - `number`: its identity: 1, 2, 3 ... without gaps. `group`: entries of one group are undone together.
-    - `alternatives`: what may have happened. `chosen` is the one in effect until an `Answered` chooses another.
-    - `seat`: the player whose own button or phone was pressed; None for a shared one.
+    - `number`: the identity of the entry: 1, 2, 3 ... without gaps.
+    - `group`: the number of its group. The entries of a group are undone together, because one command has caused them.
+    - `alternatives`: what may have happened. `chosen` is the number of the alternative that counts until an answer
+      (`Answered`) chooses another one.
+    - `seat`: the player whose own button or phone was pressed; None for a button that all players share.
     - `clocks`: the seconds that each player had used, or None in a game without a clock.
-    - `doubt`: why the alternatives are in doubt, or None.
-    - `is_readable`: False for an entry that is lost. Its alternative is empty, and all totals after it are uncertain.
+    - `doubt`: why it is in doubt which alternative is right, or None.
+    - `is_readable`: False for an entry that is lost, because its data is damaged. Its alternative is empty, and all
+      totals after it are uncertain.
     """
 
     number: int
@@ -192,26 +198,29 @@ class Entry:
 
     @property
     def notes(self) -> Iterator[Note]:
-        """The notes of the entry. Only an entry without a doubt has any."""
+        """The answers, undos and other notes (`Note`) in the entry. An entry with several alternatives has none."""
         steps = self.alternatives[0] if len(self.alternatives) == 1 else ()
         return (step for step in steps if isinstance(step, Note))
 
     def list_refs(self, chosen: int) -> Iterator[Ref]:
-        """Yield the identities of the acts of an alternative, in their order, and then further ones."""
+        """Yield the identities of the acts of alternative number `chosen`, in their order.
+
+        Further identities follow without end; no act has them yet.
+        """
         return number_refs(self.number, label_parts(self.alternatives)[chosen])
 
 
 def make_unreadable(number: int) -> Entry:
-    """Return the entry in place of one that is lost. Its group, which no other entry has, can be undone."""
+    """Return an empty entry in place of a lost one. Its group has the number `-number`, so it can be undone alone."""
     return Entry(number, -number, ((),), is_readable=False)
 
 
 def label_parts(alternatives: Sequence[Alternative]) -> list[tuple[int, ...]]:
-    """Return the part of each act of each alternative.
+    """Return, for each alternative, the `part` in the identity (`Ref`) of each of its acts.
 
-    Acts of two alternatives are the same part of the entry if they place tiles on the same squares or, if they place
-    none, are of the same kind. So a score that players entered for a play stays with this play, whatever they answer
-    later about its letters, its player or the order of two plays.
+    Acts of two alternatives have the same part if they are plays with a common square, or other acts of the same kind.
+    So a score that players entered for a play stays with it, whatever they answer later about its letters, its player
+    or the order of two plays.
     """
     known: list[Act] = []
     labels = []
@@ -228,7 +237,7 @@ def label_parts(alternatives: Sequence[Alternative]) -> list[tuple[int, ...]]:
 
 
 def _list_acts(alternative: Alternative) -> Iterator[Act]:
-    """Yield the acts that get an identity, also those that are inserted."""
+    """Yield the acts of an alternative, and the acts that its edits insert: all of these get an identity."""
     for step in alternative:
         if isinstance(step, TurnInserted):
             yield step.event
@@ -243,19 +252,19 @@ def _is_same_part(one: Act, other: Act) -> bool:
 
 
 def make_relative(game: Game, events: Iterable[Act | Edit], seat: int | None) -> Alternative:
-    """Return the alternative with these acts and edits, which name the players by what the game knows now.
+    """Return acts and edits as an alternative that stays right if a later answer changes whose turn it was.
 
-    An act of the player who is due, or whose button was pressed (`seat`), does not name this player: who it is follows
-    from the order of the turns, which a later answer may change. Raises `RulesError` or `NotationError`.
+    For this, an act loses its player if it is that of the player due, or whose button was pressed (`seat`): who that is
+    follows from the order of the turns. Raises `RulesError` or `NotationError` for an act that is impossible in `game`.
     """
     events = tuple(events)
     turns = [-1, -1, *(n for n, event in enumerate(events) if isinstance(event, PlayerTurn))]
     steps: list[Step] = []
     for number, event in enumerate(events):
         after = game.push(event)
-        step = after.events[-1]
+        step = after.events[-1]  # the event as `push` has completed it: with the identity of the play that it is about
         if isinstance(step, PlayerTurn | SwapEvent):
-            is_last = turns[-2] < number <= turns[-1]
+            is_last = turns[-2] < number <= turns[-1]  # the press has ended the last turn, and the swaps in this turn
             player = seat if is_last and seat is not None else game.to_move
             step = replace(step, player=None) if step.player == player else step
         steps.append(step)
@@ -265,23 +274,23 @@ def make_relative(game: Game, events: Iterable[Act | Edit], seat: int | None) ->
 
 @dataclass(frozen=True)
 class Ledger:
-    """The entries of a game. `record` returns the ledger with one more group."""
+    """The entries of a game. `record` returns the ledger with one more group, the entries of one command."""
 
     setup: GameStarted
     entries: tuple[Entry, ...] = ()
     base: Game | None = field(default=None, repr=False, compare=False)
-    """The game before the last entry, if only the acts of this entry follow; None if all must be computed."""
+    """The game before the last entry, if that entry only adds acts to it; None if the whole game must be computed."""
     timeline: Timeline | None = field(default=None, repr=False, compare=False)
     """The states of the game with other answers, while many answers are compared; otherwise None."""
 
     _games_before: dict[int, Game] = field(default_factory=dict, repr=False, compare=False)
-    """The games before entries which no later entry has changed, by the number of the entry; found once."""
+    """Cache of `find_game_before`, by the number of the entry. A new note or edit empties the cache."""
 
     @cached_property
     def game(self) -> Game:
         """The game that follows from the entries. Raises `RulesError` or `NotationError` if it is impossible.
 
-        After an entry that is lost, acts that are impossible without it are left out.
+        If an entry is lost, later acts that are impossible without it are left out.
         """
         if self.base is not None:
             return _extend_game(self.base, self.entries[-1])
@@ -320,22 +329,26 @@ class Ledger:
     def is_answered(self, number: int) -> bool:
         """Return True if the question of an entry is answered for good.
 
-        An answer that the players have only chosen at the panel is final as soon as they go on.
+        At the panel, the players step through the answers. The chosen one becomes final when something else is
+        recorded, so when the answer is not in the last group any more.
         """
         answer = self.answers.get(number)
-        if answer is None or answer.is_final:
-            return answer is not None
+        if answer is None:
+            return False
         last = (note for entry in self.in_effect if entry.group == self.last_group for note in entry.notes)
-        return answer not in last
+        return answer.is_final or answer not in last
 
     @property
     def last_group(self) -> int | None:
-        """The group that an undo takes back, or None if there is none."""
+        """The number of the group that an undo takes back, or None if there is none."""
         return self.in_effect[-1].group if self.in_effect else None
 
     @cached_property
     def undone_group(self) -> int | None:
-        """The group that a redo brings back, or None if there is none."""
+        """The number of the group that a redo brings back, or None if there is none.
+
+        A new command after an undo ends the possibility to redo.
+        """
         undone: list[int] = []
         for entry in self.entries:
             note = next(entry.notes, None)
@@ -366,13 +379,13 @@ class Ledger:
         return entry.alternatives[self.find_chosen(entry)]
 
     def find_game_before(self, entry: Entry) -> Game:
-        """Return the game before an entry, with the later edits of earlier acts and answers to earlier questions."""
+        """Return the game before an entry. Later edits of earlier acts and answers to earlier questions count."""
         if entry.number not in self._games_before:
             self._games_before[entry.number] = self._derive_to(entry, None)
         return self._games_before[entry.number]
 
     def find_game_after(self, entry: Entry, number: int) -> Game:
-        """Return the game after an alternative of an entry, with the later edits of its acts and of earlier ones."""
+        """Return the game after alternative `number` of an entry. Later edits of its acts and of earlier acts count."""
         return self._derive_to(entry, number)
 
     def is_corrected(self, entry: Entry) -> bool:
@@ -382,6 +395,7 @@ class Ledger:
         return any(ref is not None and ref.entry == entry.number for ref in refs)
 
     def _derive_to(self, entry: Entry, number: int | None) -> Game:
+        """Return the game after alternative `number` of an entry; None is the game before the entry."""
         kept = []
         last = entry.number if number is not None else entry.number - 1
         for other in self.in_effect:
@@ -389,7 +403,7 @@ class Ledger:
                 if number is None:
                     continue
                 other = replace(other, chosen=number)
-            elif other.number > entry.number:
+            elif other.number > entry.number:  # of later entries, only what changes the game up to `entry` counts
                 steps = tuple(step for step in self.get_steps(other) if _is_about_earlier(step, entry, last))
                 other = replace(other, alternatives=(steps,), chosen=0, clocks=None)
             kept.append(other)
@@ -421,9 +435,10 @@ class Ledger:
         source: Source = Source.HAND,
         clocks: tuple[float, ...] | None = None,
     ) -> Ledger:
-        """Return the ledger with a group of entries, one for each of `parts`, which are the alternatives of each.
+        """Return the ledger with a group of new entries. `parts` has the alternatives of each entry.
 
-        The other arguments are those of the last entry. Raises `RulesError` or `NotationError` for impossible acts.
+        `group` is the number of the group, or None for a new one. The other arguments are fields of the last of these
+        entries. Raises `RulesError` or `NotationError` for impossible acts.
         """
         group = self.next_group if group is None else group
         ledger = self
@@ -452,9 +467,11 @@ class Ledger:
     ) -> Ledger:
         """Return the ledger with an answer to the question of an entry.
 
-        An answer belongs to the group of its entry while this is the last one, so that both are undone together;
-        `group` is another group. Raises `RulesError` if there is no such question or answer, or if later turns are not
-        possible after the answer, and `NotationError` for an answer with other tiles than those of the set.
+        `group` is the group of the answer. If it is None, an answer to a question of the last group joins this group:
+        both are undone together. Any other answer is a new group.
+
+        Raises `RulesError` if there is no such question or answer, or if the answer makes later turns impossible, and
+        `NotationError` for an answer with tiles that the set does not have.
         """
         entry = self.find_entry(number)
         if entry is None or entry.doubt is None or not 0 <= chosen < len(entry.alternatives):
@@ -475,7 +492,7 @@ class Ledger:
 
 
 def _is_about_earlier(step: Step, entry: Entry, last: int) -> bool:
-    """Return True if a step of a later entry than `entry` changes what happened up to the entry `last`, or a name."""
+    """Return True if `step`, of an entry after `entry`, changes what happened up to the entry `last`, or renames."""
     match step:
         case TurnInserted(before=Ref(number, _)):
             return number <= last
@@ -496,11 +513,11 @@ _TILE_CONFLICTS = (
     Status.SQUARE_TAKEN | Status.GAP | Status.NOT_JOINED | Status.NOT_IN_LINE | Status.CENTRE_MISSED
     | Status.MORE_THAN_SET
 )  # fmt: skip
-"""Defects of a play that show that a tile which it needs is missing, or that its tiles cannot be there."""
+"""Defects of a play whose tiles cannot be where they are, or that needs a tile which is missing."""
 
 
 def has_new_conflict(before: Game, after: Game) -> bool:
-    """Return True if a play of both games has no place on the board, or lacks a tile, only in the game `after`."""
+    """Return True if a play became impossible on the board: it is in both games, but has a conflict only in `after`."""
     known = {turn.ref: turn for turn in before.turns if turn.kind is TurnKind.PLAY}
     for turn in after.turns:
         old = known.get(turn.ref)
@@ -512,16 +529,17 @@ def has_new_conflict(before: Game, after: Game) -> bool:
 def find_entries_in_effect(entries: Iterable[Entry]) -> tuple[Entry, ...]:
     """Return the entries that were not undone, without those that only undo and redo."""
     entries = tuple(entries)
-    groups: list[int] = []
+    groups: set[int] = set()
     for entry in entries:
-        note = next(entry.notes, None)
-        if isinstance(note, Undone):
-            groups = [group for group in groups if group != note.group]
-        elif isinstance(note, Redone) or entry.group not in groups:
-            groups.append(note.group if isinstance(note, Redone) else entry.group)
-    kept = set(groups)
+        match next(entry.notes, None):
+            case Undone(group):
+                groups.discard(group)
+            case Redone(group):
+                groups.add(group)
+            case _:
+                groups.add(entry.group)
     return tuple(
-        entry for entry in entries if entry.group in kept and not isinstance(next(entry.notes, None), Undone | Redone)
+        entry for entry in entries if entry.group in groups and not isinstance(next(entry.notes, None), Undone | Redone)
     )
 
 
@@ -534,10 +552,10 @@ def derive(
 ) -> Game:
     """Return the game that follows from the entries of a ledger.
 
-    `timeline` has the states of a game that may begin with the same acts.
+    `timeline` has the states of another game with these entries; those of a common beginning are not computed again.
 
-    An edit of something that is not there, because an answer has taken it away, is left out. If `skips_impossible` is
-    True, so is each impossible act: an entry before it is damaged. Raises `RulesError`, `NotationError`.
+    An edit of an act that an answer has taken away is left out. If `skips_impossible` is True, impossible acts are left
+    out, too: they may follow a damaged entry. Raises `RulesError` or `NotationError`.
     """
     entries = tuple(entries)
     ledger = Ledger(setup, entries)
@@ -561,7 +579,10 @@ def derive(
 
 
 def try_alternative(game: Game, entry: Entry, number: int) -> Game:
-    """Return the game after an alternative of an entry, to describe it. Raises `RulesError` or `NotationError`."""
+    """Return the game after alternative `number` of `entry`, where `game` is the game before the entry.
+
+    Raises `RulesError` or `NotationError` if the alternative is impossible.
+    """
     if all(isinstance(step, Act) for step in entry.alternatives[number]):
         return _extend_game(game, replace(entry, chosen=number))
     refs = entry.list_refs(number)
@@ -578,7 +599,7 @@ def try_alternative(game: Game, entry: Entry, number: int) -> Game:
 
 
 def _extend_game(game: Game, entry: Entry) -> Game:
-    """Return the game after one more entry, whose alternative in effect has only acts."""
+    """Return the game after one more entry. Its chosen alternative must have no edits, only acts."""
     refs = entry.list_refs(entry.chosen)
     seated = [(step, seat) for step, seat in _seat_steps(entry, entry.chosen) if isinstance(step, Act)]
     added = (*_list_clock_items(entry), *(Item(next(refs), act, seat) for act, seat in seated))
@@ -593,10 +614,10 @@ def _list_clock_items(entry: Entry) -> Iterator[Item]:
 
 
 def _seat_steps(entry: Entry, chosen: int) -> Iterator[tuple[Step, int | None]]:
-    """Yield the steps of an alternative, each with the player whose button has ended it.
+    """Yield the steps of alternative number `chosen`, each with the player whose own button ended it, or None.
 
-    A button ends the last turn of the alternative, with the swaps of tiles before it. Who made an earlier turn follows
-    from the order.
+    A button ends only the last turn of the alternative, with the swaps of tiles in this turn. Who made an earlier turn
+    follows from the order of the turns.
     """
     steps = entry.alternatives[chosen]
     turns = [-1, *(n for n, step in enumerate(steps) if isinstance(step, PlayerTurn))]
@@ -609,11 +630,15 @@ def _seat_steps(entry: Entry, chosen: int) -> Iterator[tuple[Step, int | None]]:
 
 
 def find_open_entries(ledger: Ledger) -> tuple[Entry, ...]:
-    """Return the entries with a question that nobody has answered, the oldest first."""
+    """Return the entries with a question that is not answered for good, the oldest first."""
     return tuple(entry for entry in ledger.in_effect if entry.doubt is not None and _is_open(ledger, entry))
 
 
 def _is_open(ledger: Ledger, entry: Entry) -> bool:
+    """Return True if the question of an entry is not answered.
+
+    A question for whose answer the game waits is dropped if another one like it follows, or a turn.
+    """
     if ledger.is_answered(entry.number):
         return False
     if entry.doubt is None or not entry.doubt.waits or ledger.get_steps(entry):
@@ -626,16 +651,22 @@ def _is_open(ledger: Ledger, entry: Entry) -> bool:
 
 
 def find_counting_entries(ledger: Ledger) -> tuple[Entry, ...]:
-    """Return the entries with an open question of which an answer counts meanwhile, the oldest first."""
+    """Return the entries with an open question, one of whose answers counts until the players answer; oldest first.
+
+    Left out are questions for whose answer the game waits (`Doubt.waits`), unless an answer is chosen at the panel.
+    """
     entries = find_open_entries(ledger)
     return tuple(entry for entry in entries if not (entry.doubt and entry.doubt.waits) or ledger.get_steps(entry))
 
 
 def find_shown_entry(ledger: Ledger) -> Entry | None:
-    """Return the entry whose question is shown, or None.
+    """Return the entry whose question the players are asked now, or None.
 
-    The first of these that is open, and that the players do not want to answer later: a question that they want to
-    answer now; the oldest of the last group; the newest for whose answer the game waits.
+    It is the first open question in this order, without those that the players want to answer later:
+
+    1. the question that they want to answer now
+    2. the oldest question of the last group
+    3. the newest question for whose answer the game waits
     """
     notes = (note for entry in ledger.in_effect for note in entry.notes if isinstance(note, Shown))
     wishes = {note.of: note.is_now for note in notes}
@@ -648,15 +679,15 @@ def find_shown_entry(ledger: Ledger) -> Entry | None:
 
 
 def _is_in_last_group(ledger: Ledger, number: int) -> bool:
-    """Return True if the players have asked for the question of an entry since the last group."""
+    """Return True if the last group has the wish of the players (`Shown`) to answer the question of an entry."""
     last = (entry for entry in ledger.in_effect if entry.group == ledger.last_group)
     return any(isinstance(note, Shown) and note.of == number for entry in last for note in entry.notes)
 
 
 def find_disputed_squares(before: Game, entry: Entry) -> tuple[Square, ...]:
-    """Return the squares on which the alternatives of an entry lead to different boards, so that a reading can decide.
+    """Return the squares on which the alternatives of an entry look different, so that a picture can answer.
 
-    A reading does not show the letter of a blank, so boards that differ only in such a letter count as equal. `before`
+    A picture does not show the letter of a blank, so boards that differ only in such a letter count as equal. `before`
     is the game before the entry.
     """
     return compare_boards(list(find_boards(before, entry).values()))
@@ -672,7 +703,7 @@ def find_boards(before: Game, entry: Entry) -> Mapping[int, Board]:
 
 
 def compare_boards(boards: Sequence[Board]) -> tuple[Square, ...]:
-    """Return the squares on which boards look different to a reading: see `find_disputed_squares`."""
+    """Return the squares on which boards look different in a picture, which does not show the letter of a blank."""
     found = {square for board in boards for square in boards[0].differences(board)}
     faces = {square: {None if tile is None else tile.face for tile in (b[square] for b in boards)} for square in found}
     return tuple(sorted(square for square in found if len(faces[square]) > 1))

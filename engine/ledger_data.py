@@ -63,7 +63,7 @@ def write_entry(entry: Entry) -> dict[str, Any]:
 
 
 def read_entry(number: int, data: Mapping[str, Any]) -> Entry:
-    """Return the entry with a number from plain data. Raises `NotationError` for data that nothing has written."""
+    """Return entry number `number` from plain data. Raises `NotationError` for data that `write_entry` never writes."""
     if data == UNREADABLE:
         return make_unreadable(number)
     if (kind := read_kind(data)) != ENTRY_KIND:

@@ -40,11 +40,16 @@ _BLOCK_BYTES = 1 << 20
 _BLOCK_CHARS = 1 << 14
 _BATCH_ENTRIES = 1 << 12
 _MAX_FLAGGED, _MAX_MISREAD, _MAX_NAMES, _MAX_EXCLUDED = 1 / 100, 1 / 20, 1 / 2, 2 / 3
-"""Largest numbers of lines, in relation to the words of a list; real lists have at most one name to four words.
+"""Limits of the lines of a list that are not words to play.
 
-With more lines that have flags of a spell checker, no word, or a capital letter, the list only gives advice. If more
-than `_MAX_EXCLUDED` of all lines are left out, the list is refused. Words that are too long or too short do not count,
-because no play can have them.
+The first three are shares of the number of words. A list beyond one of them only gives advice:
+
+- `_MAX_FLAGGED`: lines with the flags of a spell checker
+- `_MAX_MISREAD`: lines without a word, or with letters that no tile has
+- `_MAX_NAMES`: lines with a capital letter. Real lists have at most one name to four words.
+
+A list is refused if more than `_MAX_EXCLUDED` of all its lines are left out. Words that are too long or too short do
+not count, because no play can have them.
 """
 _MAX_TRIE_WORDS = 100_000  # marisa-trie takes 100 bytes a word while it builds a trie, and more time a word for more
 
@@ -101,7 +106,11 @@ class Lexicon:
 
     @property
     def has_misread_lines(self) -> bool:
-        """True if many lines of the source have no word, letters that no tile of the set has, or a capital letter."""
+        """True if many lines of the source are not words to play, so that it is probably no word list for this game.
+
+        These are lines without a word, or with letters that no tile has (more than a twentieth of the words), and lines
+        with a capital letter (more than half as many as words). A single such line is always accepted.
+        """
         misread = self._count_excluded(Exclusion.NO_WORD, Exclusion.NO_TILE)
         names = self._count_excluded(Exclusion.CAPITAL)
         return misread > max(1, _MAX_MISREAD * len(self)) or names > max(1, _MAX_NAMES * len(self))
@@ -147,7 +156,7 @@ class Lexicon:
         """
         if tiles is not None and isinstance(entries, Entries):
             entries = entries.decode_for(tiles)
-        small = large = 0
+        small = large = 0  # if most words are in small letters, those with a capital letter are names
         for batch in _read_batches(entries):
             words_only = strip_marks(batch, Counter())
             small += sum(map(str.islower, words_only))
@@ -245,9 +254,9 @@ def is_listed(word: str, words: WordList | None) -> bool | None:
 def is_word_listed(letters: Sequence[str], words: WordList | None, tiles: TileSet) -> bool | None:
     """Return True if the word list contains the word that the tiles with these letters spell.
 
-    Return None without a list, for a word with an unnamed blank, and if the list cannot decide: it has only the text of
-    the word, which may be that of other tiles. Spanish CALLE needs the tile LL, so the tiles L and L are not listed.
-    But in Hungarian, only players know whether the SZ of a word is one tile or two.
+    Return None without a list, for a word with an unnamed blank, and if the list cannot decide. A list has the text of
+    a word, not its tiles, and other tiles may spell the same text. In Spanish, the text decides: CALLE needs the tile
+    LL, so this word with two tiles L is not listed. In Hungarian, only players know whether SZ is one tile or two.
     """
     listed = is_listed("".join(letters), words)
     if listed and tiles.has_other_split(letters):
@@ -351,26 +360,25 @@ _MAX_TORN_BYTES = 3
 
 
 def _find_encoding(source: str, data: bytes) -> str:
+    """Return the encoding of a text. Raises `LexiconError` if the data is not text."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        encodings = ["utf-16"]
+        encoding = "utf-16"
     elif any(len(block.translate(None, _CONTROL_BYTES)) < len(block) for block in _split_blocks(data)):
         text = "{0} is not a text file. Save the word list as plain text, with one word on each line."
         raise LexiconError(make_message("list-not-text", text, source))
     else:
-        encodings = ["utf-8-sig"]
-    for encoding in encodings:
-        try:
-            for _ in codecs.iterdecode(_split_blocks(data), encoding):
-                pass
-        except UnicodeDecodeError as error:
-            is_torn = error.reason == "unexpected end of data" and not data[:-_MAX_TORN_BYTES].isascii()
-            if not is_torn:  # a text that was cut inside its last character is still UTF-8
-                continue
-        return encoding
-    if encodings == ["utf-8-sig"]:
-        return DEFAULT_ENCODING
-    text = "{0} is not a UTF-8 text file. Save the word list as UTF-8, with one word on each line."
-    raise LexiconError(make_message("list-not-utf8", text, source))
+        encoding = "utf-8-sig"
+    try:
+        for _ in codecs.iterdecode(_split_blocks(data), encoding):
+            pass
+    except UnicodeDecodeError as error:
+        is_torn = error.reason == "unexpected end of data" and not data[:-_MAX_TORN_BYTES].isascii()
+        if not is_torn and encoding == "utf-8-sig":
+            return DEFAULT_ENCODING
+        if not is_torn:  # a text that was cut inside its last character is still in this encoding
+            text = "{0} is not a UTF-8 text file. Save the word list as UTF-8, with one word on each line."
+            raise LexiconError(make_message("list-not-utf8", text, source)) from None
+    return encoding
 
 
 def _split_blocks(data: bytes) -> Iterator[bytes]:

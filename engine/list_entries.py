@@ -50,7 +50,10 @@ def strip_marks(entries: list[str], excluded: Counter[str]) -> list[str]:
 
 
 def find_words(entries: list[str], tiles: TileSet | None, has_capital_names: bool, excluded: Counter[str]) -> list[str]:
-    """Return the valid words in capitals, and count the other entries in `excluded`; see `Lexicon.from_words`."""
+    """Return the entries that are words to play, in capitals. Count the others in `excluded`, by reason.
+
+    If `has_capital_names` is True, an entry with a capital letter is a name. Otherwise, capital letters mean nothing.
+    """
     has_apostrophe = tiles is not None and tiles.has_apostrophe()
     spelled = list(filter(str.isalpha, entries))
     for entry in entries if len(spelled) < len(entries) else ():

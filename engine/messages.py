@@ -73,7 +73,10 @@ def join_messages(separator: str, texts: Sequence[str]) -> Message:
 
 
 def replace_values(text: str, new_values: Mapping[str, str]) -> str:
-    """Return a message with other values, also in the messages that are its values. Other texts are returned unchanged.
+    """Return a message in which values are replaced, for example the names of players.
+
+    `new_values` has the new value for each old one. A value may itself be a message, whose values are replaced, too.
+    A text without values is returned unchanged.
 
     >>> replace_values(make_message("passed", "{0} passed", "Anna"), {"Anna": "Zoë"})
     'Zoë passed'

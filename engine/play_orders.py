@@ -1,8 +1,9 @@
 """Find the orders of plays that lead to a final board with the scores of a score sheet.
 
-The plays of a game lie on its final board, and each score excludes nearly all of them: the search goes forward from the
-empty board, one score after the other, and keeps every set of squares that can be covered so far. Only the values of
-the tiles matter, so blanks need no letters. `engine.sheet_errors` finds what is wrong if no order fits.
+All plays of a game lie on its final board, and few of them have the score of a turn. The search begins with the empty
+board and takes one score after the other. After each score, it keeps every set of squares that can be covered by then.
+Only the values of the tiles matter, so blanks need no letters. `engine.sheet_errors` finds what is wrong if no order
+fits.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Step = tuple[Squares, Squares]
 """A play in an order: the squares that were covered before it, and the squares that it covers."""
 
 MAX_STEPS = 500_000
-"""Limit of plays that one search follows. Most games need fewer than 200."""
+"""Maximum number of plays that one search follows. Most games need fewer than 200."""
 
 
 class TooManyOrdersError(TilekeeperError):
@@ -50,9 +51,10 @@ def unpack_squares(packed: Squares) -> tuple[Square, ...]:
 class _Run:
     """An unbroken line of tiles of the final board, in which plays can lie.
 
-    `line` are its squares as a set, `area` the squares that decide on the scores of these plays: the run and the runs
-    that cross it. `crosses` are for each square the squares of the crossing run on either side, nearest first.
-    `scored` are the plays by score, for each set of squares of the area that may be covered before.
+    - `line`: the squares of the run as a set.
+    - `area`: the squares that decide on the scores of plays in the run: its own, and those of the runs that cross it.
+    - `crosses`: for each square, the squares of the crossing run before and after it, the nearest first.
+    - `scored`: cache of the plays in the run by score, for each set of squares of `area` that was covered before.
     """
 
     squares: range
@@ -63,6 +65,7 @@ class _Run:
 
     @classmethod
     def build(cls, board: Board, squares: range) -> _Run:
+        """Return the run on `squares`."""
         crossing = [board.tile_run(square, squares.step != 1) for square in squares]
         at = [run.index(square) for run, square in zip(crossing, squares, strict=True)]
         crosses = tuple((run[:n][::-1], run[n + 1 :]) for run, n in zip(crossing, at, strict=True))
@@ -77,9 +80,11 @@ def _find_runs(board: Board, squares: Iterable[Square]) -> tuple[_Run, ...]:
 
 @dataclass(frozen=True, slots=True)
 class PlayFinder:
-    """Finds the plays that can be made on a final board when some of its squares are covered.
+    """Finder of the next plays in a game of which only the final board is known.
 
-    `values` are the points of the tile on each square, `full` the squares with a tile.
+    `values` has the points of the tile on each square. `full` are the squares with a tile, `runs` the lines of tiles in
+    which the plays lie. A finder is not bound to a moment of the game: its methods take the squares that are already
+    covered.
     """
 
     board: Board
@@ -110,7 +115,10 @@ class PlayFinder:
         return replace(self, values=(*self.values[:square], value, *self.values[square + 1 :]), runs=runs)
 
     def find_plays(self, covered: Squares, points: int | None = None, over: Squares = 0) -> Iterator[ScoredPlay]:
-        """Yield squares and score of each play; only plays of this score, and only those over the squares of `over`."""
+        """Yield the squares and the score of each play that is possible when the squares `covered` have their tiles.
+
+        If `points` is given, yield only plays of this score. `over` are squares that every play must cover.
+        """
         for run in self.runs:
             if run.area & over == over:
                 plays = self._score_run(run, covered)
@@ -118,10 +126,10 @@ class PlayFinder:
                     yield from [(play, score) for play in plays.get(score, ()) if play & over == over]
 
     def _score_run(self, run: _Run, covered: Squares) -> dict[int, list[Squares]]:
-        """Return the plays in a run by score. Only the first play need not touch a covered tile."""
+        """Return the plays in a run by score, when the squares `covered` have their tiles."""
         near = covered & run.area
         if covered and not near:
-            return {}
+            return {}  # only the first play of a game need not touch another tile
         if near not in run.scored:
             scored = run.scored[near] = {}
             for play, points in self._find_in_run(run, covered):
@@ -129,6 +137,7 @@ class PlayFinder:
         return run.scored[near]
 
     def _find_in_run(self, run: _Run, covered: Squares) -> Iterator[ScoredPlay]:
+        """Yield the legal plays in a run, each with its score."""
         crosses = [self._sum_crossing(cross, covered) for cross in run.crosses]
         before, length = 0, 0  # value and number of the covered tiles directly before a square
         for at, square in enumerate(run.squares):
@@ -136,25 +145,31 @@ class PlayFinder:
                 before, length = before + self.values[square], length + 1
                 continue
             for play, points, is_joined in self._extend_play(run, covered, crosses, at, before, length):
+                # A single tile in two words is a play of both runs. It is yielded for the run across.
                 is_found_across = play.bit_count() == 1 and run.squares.step != 1 and any(run.crosses[at])
                 if not is_found_across and (is_joined if covered else self._is_first_play(play)):
                     yield play, points
             before, length = 0, 0
 
     def _sum_crossing(self, cross: tuple[range, range], covered: Squares) -> int | None:
-        """Return the value of the covered tiles that cross a square, None if there are none."""
+        """Return the points of the covered tiles directly beside a square in the crossing run; None if there are none.
+
+        `cross` has the squares of the crossing run before and after the square.
+        """
         tiles = [square for squares in cross for square in takewhile(lambda square: covered >> square & 1, squares)]
         return sum([self.values[square] for square in tiles]) if tiles else None
 
     def _extend_play(
         self, run: _Run, covered: Squares, crosses: Sequence[int | None], first: int, main: int, length: int
     ) -> Iterator[tuple[Squares, int, bool]]:
-        """Yield the plays whose first new square is number `first` of the run, longer and longer.
+        """Yield the plays whose first new square is number `first` of the run, from the shortest to the longest.
 
-        `main` and `length` are value and number of the covered tiles directly before it. Yields the squares, the
-        score, and True for a play that touches a covered tile.
+        `crosses` has the points of the tiles that cross each square. `main` and `length` are the points and the number
+        of the covered tiles directly before the first square. Each result has the new squares, the score, and True for
+        a play that touches a covered tile.
         """
         letters, words = self.layout.letter_multipliers, self.layout.word_multipliers
+        # `main` is the score of the main word before its multiplier, and `crossing` that of all cross words.
         play, count, multiplier, crossing, is_joined = 0, 0, 1, 0, length > 0
         for square, cross in zip(run.squares[first:], crosses[first:], strict=True):
             length += 1
@@ -167,7 +182,7 @@ class PlayFinder:
                     crossing, is_joined = crossing + (cross + points) * words[square], True
             else:
                 return
-            if not covered & run.line & 1 << square + run.squares.step:
+            if not covered & run.line & 1 << square + run.squares.step:  # the word ends here: the next square is empty
                 yield play, (main * multiplier if length > 1 else 0) + crossing + self.rules.bonus(count), is_joined
 
     def _is_first_play(self, play: Squares) -> bool:
@@ -176,9 +191,11 @@ class PlayFinder:
 
 @dataclass(frozen=True, slots=True)
 class PlayOrders:
-    """All orders of plays that fit, as the possible steps of each turn. Every step is part of an order.
+    """All orders of plays that fit the final board and the scores of the turns.
 
-    `full` are the squares that are covered at the end.
+    The orders are not stored one by one, because there may be very many. `steps` has the possible plays of each turn. A
+    step follows a step of the turn before if it begins with the squares that are covered after that step. Every step is
+    part of at least one order. `full` are the squares that are covered at the end.
     """
 
     steps: tuple[tuple[Step, ...], ...]
@@ -186,7 +203,11 @@ class PlayOrders:
 
     @classmethod
     def connect(cls, steps: Sequence[Iterable[Step]], full: Squares) -> PlayOrders:
-        """Return the orders of all steps that lead from the empty board to the covered squares `full`."""
+        """Return the orders that lead from the empty board to the covered squares `full`.
+
+        `steps` has the possible plays of each turn. Those from which no order follows are removed: first those that do
+        not lead to the end, then those that cannot be reached from the beginning.
+        """
         ends, kept = {full}, list[list[Step]]()
         for turn in reversed(steps):
             kept.append([step for step in turn if step[0] | step[1] in ends])
@@ -199,7 +220,7 @@ class PlayOrders:
 
     @property
     def count(self) -> int:
-        """The number of orders."""
+        """The number of orders. It is 0 if no order fits, and if there are no turns."""
         return sum(self.count_plays(0).values()) if self.steps else 0
 
     def __iter__(self) -> Iterator[tuple[Squares, ...]]:
@@ -215,7 +236,8 @@ class PlayOrders:
                 yield from ((play, *rest) for rest in self._follow(turn + 1, before | play))
 
     def count_plays(self, turn: int) -> Counter[Squares]:
-        """Return the number of orders with each play that is possible at a turn."""
+        """Return the possible plays of turn number `turn`, each with the number of orders that have it."""
+        # Numbers of ways: from the beginning to covered squares before the turn, and from those after it to the end.
         before, after = Counter({0: 1}), Counter({self.full: 1})
         for steps in self.steps[:turn]:
             before = _sum_ways((covered | play, before[covered]) for covered, play in steps)
@@ -224,13 +246,16 @@ class PlayOrders:
         return _sum_ways((play, before[covered] * after[covered | play]) for covered, play in self.steps[turn])
 
     def find_open_turn(self) -> int | None:
-        """Return the turn whose play tells most about the order; None if at most one order is left."""
+        """Return the turn to ask the players about: whatever they answer, the fewest orders are left.
+
+        Return None if at most one order is left already.
+        """
         if self.count <= 1:
             return None
         return min(range(len(self.steps)), key=lambda turn: max(self.count_plays(turn).values()))
 
     def choose_play(self, turn: int, play: Squares) -> PlayOrders:
-        """Return the orders in which `play` was made at a turn."""
+        """Return only the orders in which turn number `turn` is `play`."""
         kept = [step for step in self.steps[turn] if step[1] == play]
         return PlayOrders.connect((*self.steps[:turn], kept, *self.steps[turn + 1 :]), self.full)
 
@@ -243,7 +268,7 @@ def _sum_ways(ways: Iterable[tuple[Squares, int]]) -> Counter[Squares]:
 
 
 def find_orders(finder: PlayFinder, points: Sequence[int]) -> PlayOrders:
-    """Return the orders of plays on the final board with these scores. `points` has one score for each play.
+    """Return all orders of plays that lead to the final board of `finder`. `points` has the scores of the plays.
 
     Raises `TooManyOrdersError`.
     """
@@ -253,11 +278,11 @@ def find_orders(finder: PlayFinder, points: Sequence[int]) -> PlayOrders:
 def follow_scores(
     finder: PlayFinder, points: Sequence[int], starts: Mapping[int, Iterable[Squares]], max_steps: int, spare: int = 0
 ) -> Iterator[list[Step]]:
-    """Yield the possible plays of each turn.
+    """Yield, for each turn, the plays that have its score and fit the turns before. `points` has the scores.
 
-    `starts` are the covered squares from which the search begins at a turn. Steps after which the other turns cannot
-    cover the rest of the board are left out; `spare` is a number of turns or tiles that may be missing. Raises
-    `TooManyOrdersError` for more than `max_steps` plays.
+    `starts` has, for some turns, sets of covered squares from which the search begins at this turn. Plays after which
+    the later turns cannot cover the rest of the board are left out; `spare` is the number of turns or tiles that may be
+    missing for this. Raises `TooManyOrdersError` for more than `max_steps` plays.
     """
     covered: set[Squares] = set()
     for turn, score in enumerate(points):

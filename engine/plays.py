@@ -160,7 +160,7 @@ def read_placements(data: Sequence[Sequence[str]]) -> dict[Square, Tile]:
 
 
 def _is_same_tile(old: Tile, new: Tile) -> bool:
-    """Return True if `new`, a tile in a written word, is the tile `old` on the board.
+    """Return True if `new`, a tile in a written word, can be the tile `old` on the board.
 
     Old GCG files write a blank as a capital letter, so a blank and a tile with the same letter count as the same.
     """

@@ -87,9 +87,10 @@ class BoardReading:
 
     The board is read in the orientation in which the letters are upright. `orientation_confidence` is the probability
     that this orientation is correct. `offset_confidence` is the probability that the grid is not one square off, so
-    that no square is confused with its neighbour. `alternative` is the reading of the picture as it is, if this reading
-    is of the flipped picture and few tiles show that the picture is mirrored. Raises `ValueError` for another number of
-    squares.
+    that no square is confused with its neighbour. Raises `ValueError` for another number of squares.
+
+    Some cameras mirror their pictures. If only few tiles show this, the reading is that of the flipped picture, and
+    `alternative` is the reading of the picture as it is. Otherwise `alternative` is None.
     """
 
     squares: tuple[SquareReading, ...]
@@ -164,8 +165,8 @@ def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
     A picture has a small weight for squares that are probably hidden in it. The probability that a square is hidden is
     not averaged: the lowest probability in any picture is used.
 
-    If few tiles show whether pictures are mirrored, some of the readings may be of flipped pictures. Then only those
-    are merged that are like the last one, and their alternatives.
+    If only few tiles show whether the pictures are mirrored, some readings may be of flipped pictures (they have an
+    `alternative`) and others not. Then only the readings of the same kind as the last one are merged.
     """
     if not readings:
         raise ValueError("there is nothing to merge")

@@ -140,7 +140,7 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
         for square, tile in play.rearranged:
             merged[square] = tile
     squares = sorted(touched)
-    lies_across = len(squares) > 1 and squares[-1] - squares[0] < BOARD_SIZE
+    lies_across = len(squares) > 1 and squares[-1] - squares[0] < BOARD_SIZE  # first and last square are in one row
     words: list[WordScore] = []
     for across in (lies_across, not lies_across):
         main_start: Square | None = None  # start of the main word, which is the same for most of its squares
@@ -151,9 +151,9 @@ def score_play(board: Board, play: Play, layout: Layout, tiles: TileSet, rules: 
             if across == lies_across:
                 main_start = run.start
             words.append(_score_word(merged, new_tiles, run, layout, tiles))
-    if len(words) > 1:
+    if len(words) > 1:  # remove words that were found from several squares
         words = list({(word.start, word.across): word for word in words}.values())
-        if len(squares) == 1:
+        if len(squares) == 1:  # the longer word through a single tile is the main word
             words.sort(key=lambda word: (-len(word.tiles), not word.across))
     bonus = rules.bonus(len(new_tiles))
     total = bonus
@@ -217,7 +217,7 @@ def check_placement(board: Board, play: Play, layout: Layout, rules: Rules) -> S
                 in_line += 1
             elif old[square] is None:
                 status |= Status.GAP.value
-        if in_line != len(new_squares):
+        if in_line != len(new_squares):  # some tiles are beside the line, so that a gap in it means nothing
             status = (status | Status.NOT_IN_LINE.value) & ~Status.GAP.value
     if not _has_neighbour(old, new_squares):
         if any(old):

@@ -1,7 +1,8 @@
 """Find the smallest mistake that explains why no order of plays fits a final board and the scores of a score sheet.
 
-A mistake is one wrong score, one missing turn, or one tile that was read with another value or not at all. Up to it the
-plays follow the scores as they are, so each search begins in the sets of squares that the scores before it allow.
+A mistake is one wrong score, one missing turn, or one tile that was read with another value or not at all. The scores
+before a mistake are right. So each search for a mistake at a turn begins with the sets of squares that can be covered
+by then.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ from engine.play_orders import PlayFinder, Squares, follow_scores
 from engine.tiles import TileSet
 
 _MAX_STEPS, _MAX_CHANGED_STEPS = 500, 20_000
-"""Limits of plays that the search for a mistake follows without one, and after one.
+"""Maximum numbers of plays that the search follows: before the mistake (`_MAX_STEPS`) and after it.
 
 In most games fewer than 150 plays fit the scores before the mistake. After each of them many mistakes are tried, so
-beyond the first limit the search would take minutes.
+with more than `_MAX_STEPS` the search would take minutes.
 """
 
 
@@ -33,10 +34,11 @@ class Mistake(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SheetError:
-    """A mistake that explains everything, and the play at which it was made.
+    """One mistake after whose correction an order of plays fits.
 
-    `turn` is the number of the play from 0, `play` the squares that it covers, `covered` all squares that are covered
-    after it. `value` is the right score of the play, or for a tile the value of that on `square`.
+    - `turn`: the number, from 0, of the play at which the mistake was made.
+    - `play`: the squares that this play covers. `covered`: all squares that are covered after it.
+    - `value`: the right score of the play. For a misread tile, the right value of the tile on `square`.
     """
 
     mistake: Mistake
@@ -48,11 +50,11 @@ class SheetError:
 
 
 Starts = dict[int, list[SheetError]]
-"""Mistakes by the turn from which the scores are right again."""
+"""Possible mistakes, by the number of the first turn after the mistake: from there, the scores are right again."""
 
 
 def find_sheet_errors(finder: PlayFinder, tiles: TileSet, points: Sequence[int]) -> list[SheetError]:
-    """Return the single mistakes each of which explains why no order fits.
+    """Return the mistakes each of which alone explains why no order of plays has the scores `points`.
 
     Raises `TooManyOrdersError`.
     """
@@ -70,9 +72,9 @@ def find_sheet_errors(finder: PlayFinder, tiles: TileSet, points: Sequence[int])
 
 
 def group_by_place(errors: Iterable[SheetError], full: Squares) -> list[list[SheetError]]:
-    """Group the mistakes that are to be looked for at the same place: at one play. Missing turns are the last.
+    """Group the mistakes by the place where the players must look: those of one play are together, missing turns last.
 
-    `full` are the squares with a tile of the board that was read.
+    `full` are the squares on which a tile was read.
     """
     places: dict[tuple[int, Squares], list[SheetError]] = {}
     for error in sorted(errors, key=lambda error: error.mistake is Mistake.TURN_MISSING):
@@ -82,7 +84,7 @@ def group_by_place(errors: Iterable[SheetError], full: Squares) -> list[list[She
 
 
 def _follow_mistakes(finder: PlayFinder, points: Sequence[int], starts: Starts) -> Iterator[SheetError]:
-    """Yield the mistakes after which the other scores lead to the final board."""
+    """Yield those of the mistakes `starts` after which the remaining scores lead to the final board."""
     after = {turn: {error.covered for error in errors} for turn, errors in starts.items()}
     steps = list(follow_scores(finder, points, after, _MAX_CHANGED_STEPS))
     ends = {finder.full}
@@ -93,8 +95,11 @@ def _follow_mistakes(finder: PlayFinder, points: Sequence[int], starts: Starts) 
 
 
 def _find_other_plays(finder: PlayFinder, covered: Sequence[set[Squares]], mistake: Mistake) -> Starts:
-    """Return each play with another score than the sheet has, or each play that is missing on the sheet."""
-    used_scores = int(mistake is Mistake.SCORE)
+    """Return each possible play as a mistake: its score on the sheet is wrong, or it is missing on the sheet.
+
+    `covered` has the sets of squares that can be covered before each turn. `mistake` is the kind of the mistakes.
+    """
+    used_scores = int(mistake is Mistake.SCORE)  # a missing play has no score on the sheet
     return {
         turn + used_scores: [
             SheetError(mistake, turn, before | play, play, score)
@@ -118,7 +123,10 @@ def _change_tiles(finder: PlayFinder, values: Sequence[int]) -> Iterator[tuple[S
 def _find_changed_tiles(
     finder: PlayFinder, square: Square, covered: Sequence[set[Squares]], points: Sequence[int]
 ) -> Starts:
-    """Return each play that scores what the sheet has with the changed tile on a square."""
+    """Return the plays that have the score of the sheet only with the other value of the tile on `square`.
+
+    `finder` has the board with this other value.
+    """
     found: Starts = {}
     value = finder.values[square]
     for turn, score in enumerate(points):

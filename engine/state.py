@@ -54,16 +54,19 @@ CLOSING_KINDS = frozenset({TurnKind.ENDRACK, TurnKind.TIME})
 class Turn:
     """One line of the score sheet: a play, a turn without a play (such as a pass), or points at the end of the game.
 
-    - `number`: index of the turn, from 0. `ref` is the identity of its act. `is_implied` is True for a line that
-      follows from this act by the rules: the pass of a player whom the next player skipped, and the withdrawal of a
-      play that does not count.
-    - `due`: the player whose turn it was. `square` is that of a swapped tile.
-    - `score`, `total` and `computed_score`: points of the turn, the player's total after it, and the score by the rules
-      if a player corrected the score. `board` is the board after the turn.
+    - `number`: index of the line, from 0.
+    - `ref`: the identity of the act from which the line follows. `is_implied` is True if that act is another one: the
+      pass of a player whom the next player skipped, and the withdrawal of a play that does not count.
+    - `due`: the player whose turn it was. This may be another one than `player`.
+    - `score`: the points of the line. `total`: the total of `player` after it. `computed_score`: the score by the
+      rules, if players have entered another one.
+    - `board`: the board after the turn.
     - For a play: `at` is its position, `word` its main word in GCG notation, `status` its defects. `stands` is False if
-      it was withdrawn later.
-    - `count`: number of exchanged tiles. `drawn_count`: tiles drawn from the bag. `rack_loss`: tiles by which the rack
-      became smaller. `tiles`: exchanged or unplayed letters, or the rack in a position.
+      the play was withdrawn later.
+    - For a swap of a tile on the board: `square`.
+    - `count`: number of exchanged tiles. `drawn_count`: number of tiles drawn from the bag. `rack_loss`: number of
+      tiles by which the rack became smaller.
+    - `tiles`: exchanged or unplayed letters, or the rack in a position.
     - `target`: number of the turn that was withdrawn or challenged. `by`: the challenger.
     """
 
@@ -143,12 +146,15 @@ class State:
 
     @property
     def last_turn(self) -> Turn | None:
-        """The last line of the score sheet, besides points that belong to no turn; None if there is no turn."""
+        """The last line of the score sheet, or None. Bonus and penalty points, which belong to no turn, are skipped."""
         return next((turn for turn in reversed(self.turns) if turn.kind not in POINTS_KINDS), None)
 
     @property
     def played_turns(self) -> tuple[Turn, ...]:
-        """The lines of the score sheet that belong to a turn, so without those that the end of the game has added."""
+        """The lines of the score sheet that belong to a turn.
+
+        Left out are bonus and penalty points, and the lines that the end of the game adds.
+        """
         return tuple(turn for turn in self.turns if turn.kind not in CLOSING_KINDS | POINTS_KINDS)
 
     def standing_plays(self) -> Iterator[Turn]:
@@ -164,7 +170,7 @@ class State:
         return +self.stock()
 
     def stock(self) -> Counter[str]:
-        """Return the number of each tile of the set that is not on the board.
+        """Return how many of each tile of the set are not on the board.
 
         The number is negative if the board has more of a tile than the tile set.
         """
@@ -275,6 +281,7 @@ def find_withdrawn_turn(state: State) -> Turn | None:
     for turn in reversed(turns):
         if turn.kind is TurnKind.WITHDRAWN and turn.target is not None:
             withdrawn = state.turns[turn.target]
+            # A turn after the withdrawal may have used the squares: then the withdrawn tiles are not there any more.
             is_covered = any(state.board[square] for square, _ in withdrawn.placements)
             return None if is_covered and turn is not turns[-1] else withdrawn
     return None

@@ -101,11 +101,16 @@ class TileSet:
     by_hand_only: bool = False
     has_fixed_digraphs: bool = False
     _tile_by_text: Mapping[str, Tile] = field(init=False, repr=False, compare=False)
+    """The tile for each of its spellings: `CH` and `Ch` are a tile, `ch` is a blank."""
     _long_forms: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The spellings of more than one character."""
     _divisible_tiles: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The tiles of several letters, each of which is a tile, too."""
     _max_text_length: int = field(init=False, repr=False, compare=False)
     _characters: frozenset[str] = field(init=False, repr=False, compare=False)
+    """All characters that occur in a spelling."""
     _needs_folding: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    """Pattern of a character that `fold` changes in another way than `str.upper`."""
 
     def __post_init__(self) -> None:
         forms: dict[str, Tile] = {BLANK: Tile.unnamed()}
@@ -225,7 +230,7 @@ class TileSet:
         return tuple(tile.letter for tile in self.parse(self.upper(word)))
 
     def has_other_split(self, letters: Sequence[str]) -> bool:
-        """Return True if `split` returns other tiles than `letters` for a word of these tiles.
+        """Return True if `split` divides the word that is spelled by `letters` into other tiles.
 
         >>> spanish = load_tile_set("es")
         >>> spanish.has_other_split(("C", "A", "LL", "E")), spanish.has_other_split(("C", "A", "L", "L", "E"))
@@ -249,6 +254,7 @@ class TileSet:
         return self._needs_folding.sub(lambda match: folded[match[0]], text).upper()
 
     def _fold_character(self, character: str) -> str:
+        """Return a character in capitals, without an accent that no tile has. The result may have several letters."""
         capitals = self.upper(character.translate(_SPELLINGS))
         return "".join(c if c in self._characters else _strip_accents(c) for c in capitals)
 
@@ -261,7 +267,7 @@ class TileSet:
         return word.replace("i", "İ").upper() if "İ" in self.counts else word.upper()
 
     def count_remaining(self, tiles: Iterable[str]) -> Counter[str]:
-        """Return the number of each tile in the set minus the number of this tile in `tiles`.
+        """Return how many of each tile are left in the set without `tiles`.
 
         The number is negative if `tiles` has more of a tile than the set.
         """
@@ -270,7 +276,7 @@ class TileSet:
         return left
 
     def remove_tiles(self, lost: Iterable[str]) -> TileSet:
-        """Return the set without the tiles `lost`. Raises `NotationError` if it never had so many of a tile."""
+        """Return the set without the tiles `lost`. Raises `NotationError` if the set has fewer of one of them."""
         lost = tuple(lost)
         if excess := self.find_excess(lost):
             raise NotationError(f"the tile set {self.name!r} has fewer of {', '.join(excess)}")
@@ -283,6 +289,7 @@ class TileSet:
 
 
 def _lower(letter: str) -> str:
+    """Return the notation of a blank that stands for a letter: its lower case, or a mark after a letter without one."""
     small = {"İ": "i", _APOSTROPHE: _BLANK_APOSTROPHE}.get(letter) or letter.lower()
     return small if small != letter or letter == BLANK else letter + _BLANK_MARK
 
@@ -303,10 +310,10 @@ def playable_tile_set_names() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def load_tile_set(name: str, lost: tuple[str, ...] = ()) -> TileSet:
-    """Return the packaged tile set with a name such as `en` or `de`, without the tiles that were `lost`.
+    """Return the packaged tile set with a name such as `en` or `de`, without the tiles that players have lost.
 
-    A letter stays in the set if all its tiles were lost. Raises `UnknownTileSetError`, and `NotationError` if the set
-    never had so many of the lost tiles.
+    A letter stays in the set even if all its tiles are lost: a blank may still stand for it. Raises
+    `UnknownTileSetError` for an unknown name, and `NotationError` if the set has fewer of a tile than `lost`.
 
     >>> load_tile_set("de").values["Ä"], load_tile_set("de", ("Ä",)).tile_count
     (6, 101)

@@ -51,17 +51,17 @@ from engine.state import (
 from engine.tiles import Tile
 
 END_REF = Ref(0, 0)
-"""The identity of the lines that are computed at the end of a game, and that no act is the reason of."""
+"""The identity of the lines that are computed at the end of a game: they follow from no single act."""
 _RACK_KINDS = (TurnKind.PLAY, TurnKind.EXCHANGE, TurnKind.WITHDRAWN, TurnKind.RECYCLED, TurnKind.BLANK_TAKEN)
 """Kinds of turns that change the letters on the player's rack."""
 
 
 def apply_items(state: State, items: Sequence[Item], *, skips_impossible: bool = False) -> State:
-    """Return the state after acts that follow each other.
+    """Return the state after several acts.
 
     An illegal play is applied without an error; its defects are recorded in `Turn.status`. If the game is over, the
-    scores for unplayed letters and overtime are computed again. An act about a play that is not there, because an
-    answer or an edit took it away, is left out. `skips_impossible` leaves out all impossible acts.
+    scores for unplayed letters and overtime are computed again. A challenge or a withdrawal of a play that an answer or
+    an edit took away is left out. `skips_impossible` leaves out all impossible acts.
 
     Raises `RulesError` for an impossible act, and `NotationError` for a tile that is not in the tile set.
     """
@@ -83,9 +83,10 @@ def _list_states(state: State, items: Sequence[Item], *, skips_impossible: bool)
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The states of a game before, between and after its `items`, to compute games that begin like this one.
+    """The states of a game before, between and after its `items`.
 
-    It is large, so it is kept only while many answers are compared.
+    Another game that begins with the same items need not be computed from its start. The states are large, so they are
+    kept only while many answers are compared.
     """
 
     items: Items
@@ -97,9 +98,9 @@ class Timeline:
         return cls(items, tuple(_list_states(create_state(started), items, skips_impossible=skips_impossible)))
 
     def apply_items(self, items: Items, *, skips_impossible: bool = False) -> State:
-        """Return the state after `items`, like `apply_items`, from the last state that is the same in both games.
+        """Return the state after `items`, computed from the last state that both games have in common.
 
-        A play that does not count ends the common beginning, because later plays decide whether it stays on the board.
+        A play with unlisted words ends the common beginning: later plays decide whether it stays on the board.
         """
         pairs = zip(self.items, items, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1] and not _is_unlisted(pair[1]), pairs))
@@ -107,9 +108,10 @@ class Timeline:
 
 
 def extend_state(state: State, started: GameStarted, items: Items, added: int) -> State:
-    """Return the state after all `items`, of which the last `added` ones are new: `state` is that before them.
+    """Return the state after all `items`. `state` is the state before the last `added` items.
 
-    Whether a play that does not count stays on the board depends on later plays, so such a game is computed anew.
+    A game with a play of unlisted words is computed from its start: later plays decide whether that play stays on the
+    board.
     """
     if any(map(_is_unlisted, items)):
         return apply_items(create_state(started), items)
@@ -121,6 +123,7 @@ def _is_unlisted(item: Item) -> bool:
 
 
 def _apply_item(state: State, item: Item, later: Sequence[Item]) -> State:
+    """Return the state after one item, with all that follows from it by the rules. `later` are the items after it."""
     act, scores = item.act, dict(item.scores)
     entered_score, ref = scores.get(None), item.ref
     if isinstance(act, PlayerTurn | SwapEvent):
@@ -134,7 +137,7 @@ def _apply_item(state: State, item: Item, later: Sequence[Item]) -> State:
 
 
 def _pass_to(state: State, player: int, ref: Ref) -> State:
-    """Return the state in which it is the turn of `player`, because the players before have passed."""
+    """Return the state in which it is the turn of `player`. The players before get implied passes."""
     for _ in range(len(state.players) + sum(state.turns_to_skip)):
         if state.to_move == player:
             return state
@@ -156,7 +159,7 @@ def _withdraw_void_play(state: State, ref: Ref, later: Sequence[Item]) -> State:
             continue
         play = item.act.play
         without, with_play = (check_placement(one, play, state.layout, state.rules) for one in (board, kept))
-        if without & ~with_play:
+        if without & ~with_play:  # only without the tiles of the unlisted play, this play has a defect
             return state
         kept, board = play.apply_to(kept), play.apply_to(board)
     return withdrawn
@@ -237,6 +240,7 @@ def _rename_player(state: State, player: int, name: str) -> State:
 
 
 def _apply_first_draw(state: State, tiles: tuple[str, ...]) -> State:
+    """Return the state in which the winner of the draw begins. In a tie, the tied players must draw again."""
     best = find_first_players(tiles, state.tiles)
     return replace(state, to_move=best[0], drawing=()) if len(best) == 1 else replace(state, drawing=best)
 
@@ -316,13 +320,14 @@ def _apply_challenge(state: State, act: Challenged, item: Item, entered_score: i
 
 
 def _find_challenger(state: State, target: Turn) -> int:
-    """Return the player who is likeliest to challenge a play: the next one."""
+    """Return the player who most likely has challenged a play: the player to move, or the next one after the play's."""
     return state.to_move if state.to_move != target.player else (target.player + 1) % len(state.players)
 
 
 def _withdraw_play(
     state: State, target: Turn, ref: Ref, entered_score: int | None, by: int | None = None, *, is_implied: bool = False
 ) -> State:
+    """Return the state after the withdrawal of the play of `target`. Its tiles are back on the rack."""
     play = target.play
     assert play is not None
     board_before = state.board_before(target)

@@ -19,7 +19,7 @@ misplaced."""
 MAX_PLAYS_TAKEN_BACK = 4
 """Maximum number of plays that are withdrawn between two readings."""
 MIN_SHIFTED_AGREEMENT = 0.8
-"""Minimum agreement of a shifted reading."""
+"""Minimum agreement of a shifted reading that replaces a reading which does not match the board."""
 
 _HIDDEN_SQUARE = SquareReading(((HIDDEN, 1.0),))
 _SHIFTS = ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1))

@@ -40,7 +40,10 @@ _NO_SYMBOL = ""
 
 
 def new_tile_likelihood(square: SquareReading, face: str) -> float:
-    """Return the likelihood of a new tile with `face` on a square: a letter, `?` for a blank, `.` for no tile."""
+    """Return the likelihood of a new tile with `face` on a square: a letter, `?` for a blank, `.` for no tile.
+
+    A hidden square counts half for every face, so it speaks neither for a tile nor against it.
+    """
     empty, hidden, tile = square.occupancy()
     if face == EMPTY:
         return _empty_likelihood(empty, hidden, tile)

@@ -1,4 +1,8 @@
-"""The readings of the board since the settled board, and how likely they are if the turns were others than recorded."""
+"""The readings of the board since the settled board, and how likely they are if the turns were others than recorded.
+
+The settled board is the board before the newest two recorded plays. Later readings may still show that one of these
+plays was another one.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,7 @@ from engine.state import Turn, TurnKind, check_play
 from engine.tiles import Tile
 
 WINDOW = 2
-"""Number of recorded plays that a later reading may explain in another way: those after the settled board."""
+"""Number of recorded plays after the settled board, which a later reading may explain in another way."""
 _MAX_OBSERVATIONS = 12
 """Maximum number of observations that are kept."""
 _P_FALSE_TILE = 0.0005
@@ -47,15 +51,15 @@ MIN_REST_S = 3.0
 """Minimum time in seconds without a change of the board for tiles to look like a complete play. Players who place the
 tiles of a play one by one change the board more often."""
 MIN_REST_UNKNOWN_WORDS_S = 10.0
-"""The same time for a play of which it is not known that its words are listed: the player may still be thinking."""
+"""The same time for tiles whose words are not known to be listed: the player may still be thinking."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A reading of the board, and the identity that the next act had then.
+    """A reading of the board at one moment of the game.
 
-    `rest_s` is None at a press. For a picture of the board at rest, between two presses, it is the time in seconds
-    until the board changed.
+    `next_ref` is the identity of the first act that was recorded after the reading. `rest_s` is None for a reading at
+    a press. For a reading of the board at rest, between two presses, it is the time in seconds until the board changed.
     """
 
     reading: BoardReading
@@ -104,7 +108,7 @@ class ReadingHistory:
         return next((one for one in reversed(self.observations) if one.is_press), None)
 
     def add_observation(self, observation: Observation, game: Game) -> ReadingHistory:
-        """Return the history with one more observation; `game` is the game before the turn that it shows."""
+        """Return the history with one more observation. `game` is the game without the turn that this one shows."""
         oldest = min([turn.ref for turn in _find_window(game)], default=observation.next_ref)
         kept = [one for one in self.observations if one.next_ref >= oldest][1 - _MAX_OBSERVATIONS :]
         reading = observation.reading
@@ -112,14 +116,14 @@ class ReadingHistory:
         return replace(self, observations=(*kept, observation), removed=removed)
 
     def without(self, entries: Collection[int]) -> ReadingHistory:
-        """Return the history without the presses from which these entries, which were undone, were recorded."""
+        """Return the history without the presses that led to `entries`, the numbers of entries that were undone."""
         kept = tuple(one for one in self.observations if not (one.is_press and one.next_ref.entry in entries))
         return self if len(kept) == len(self.observations) else replace(self, observations=kept)
 
     def find_false_readings(self, game: Game) -> Mapping[Square, SquareReading]:
-        """Return the last readings of tiles that are not recorded: print, a stain, or tiles of the next play.
+        """Return the readings of tiles on squares that are empty in the game: print, a stain, or tiles placed early.
 
-        If nothing was recorded from the last reading, its tiles may be those of a turn.
+        If nothing was recorded from the last reading, its tiles are not among them: they may be those of a turn.
         """
         false = {square: read for square, read in self.removed.items() if game.board[square] is None}
         if self.last is None or not self.last.is_recorded(game):
@@ -130,11 +134,12 @@ class ReadingHistory:
         return {**shown, **false}
 
     def with_entered_events(self, events: Sequence[Event], before: Game, after: Game) -> ReadingHistory:
-        """Return the history after events that players have entered; `before` and `after` are the games around them.
+        """Return the history after the players have entered corrections, which lead from `before` to `after`.
 
-        A tile that they removed by correcting its square or its play was never on the board. If they removed a whole
-        play, the next reading may show its tiles as a play of another turn. The tiles of a play that is withdrawn are
-        on the board until the players take them off.
+        A tile that the corrections remove was never on the board, even if pictures show it. There are two exceptions:
+
+        - The tiles of a removed play may be those of another turn, so the next reading may show them.
+        - The tiles of a withdrawn play are on the board until the players take them off.
         """
         corrections = (SquareCorrected, ScoreCorrected, TurnCorrected)
         if not events or not all(isinstance(event, corrections) for event in events):
@@ -154,10 +159,10 @@ class ReadingHistory:
         return frozenset(s for s, (symbol, tile) in enumerate(pairs) if tile and not is_consistent(symbol, tile))
 
     def find_overruled(self, game: Game, told: Iterable[Square]) -> frozenset[Square]:
-        """Return the squares of `told`, about which players have answered, whose recorded tile no reading shows.
+        """Return the squares on which an answer of the players counts more than the pictures.
 
-        There, the answer counts more than the pictures. On the other squares, a picture of something else shows that
-        the board has changed since.
+        `told` are the squares about which they have answered. The answer counts more where no reading shows the
+        recorded tile. Where a reading has shown it, a later picture of something else means that the board has changed.
         """
 
         def is_shown(square: Square) -> bool:
@@ -168,7 +173,10 @@ class ReadingHistory:
         return frozenset(s for s in told if game.board[s] is not None and not is_shown(s))
 
     def find_contradictions(self, game: Game, reading: BoardReading) -> dict[Square, str]:
-        """Return the squares of tiles before the window on which two readings running show the same other symbol."""
+        """Return the tiles of the settled board that are contradicted, as symbols by square.
+
+        On these squares, `reading` and the last reading at a press both clearly show the same other symbol.
+        """
         if self.last is None:
             return {}
         before = self.last.reading.squares
@@ -183,12 +191,13 @@ class ReadingHistory:
 
 
 def find_settled_board(game: Game) -> Board:
-    """Return the board before the recorded plays that a later reading may explain in another way."""
+    """Return the board before the newest two recorded plays, which a later reading may explain in another way."""
     plays = _find_window(game)
     return game.state.board_before(plays[0]) if plays else game.board
 
 
 def _find_window(game: Game) -> list[Turn]:
+    """Return the newest recorded plays, those after the settled board."""
     return [turn for turn in game.turns if turn.kind is TurnKind.PLAY][-WINDOW:]
 
 
@@ -198,14 +207,18 @@ EMPTY_HISTORY = ReadingHistory()
 
 @dataclass(frozen=True)
 class Past:
-    """The earlier observations of a game, by which explanations of the newest reading are compared.
+    """The earlier observations of a game. They tell how likely different stories of the newest reading are.
 
-    An observation agrees with a story if it shows the board that the story has at that time. If it does not, either the
-    reading was wrong, or the picture was taken at another moment: the player changed the play after the press, or the
-    next player had already placed a tile. The likelier of the two counts. `words` is the list in which players may look
-    words up at any time, or None. What players have told by the entries `told` is not contradicted, nor the letters
-    that they have confirmed on the squares `answered`. From the squares `removed`, they have removed a tile that
-    pictures may still show. `is_quick` is True if the last turn was pressed only seconds ago.
+    A story is a game after the recorded turns, which it may change, and after new plays. An observation agrees with a
+    story if it shows the board that the story has at that time. If it does not, either the reading was wrong, or the
+    picture was taken at another moment: the player changed the play after the press, or the next player had already
+    placed a tile. The likelier of the two counts.
+
+    - `words`: the list in which players may look words up at any time, or None.
+    - `told`: the numbers of entries that players have entered or corrected. No story contradicts them.
+    - `answered`: the squares whose letters players have confirmed. No story contradicts these letters.
+    - `removed`: the squares from which players have removed a tile that pictures may still show, with its reading.
+    - `is_quick`: True if the last turn was pressed only seconds ago.
     """
 
     game: Game
@@ -217,10 +230,15 @@ class Past:
     is_quick: bool = False
 
     def compare(self, story: Game) -> float:
-        """Return the log-likelihood (nats) of the observations after `story`, relative to the recorded game.
+        """Return the log-probability (nats) of the observations if `story` is true, relative to the recorded game.
 
-        A play that no observation shows counts as read clearly and correctly. A change that replaces an unlisted word
-        by a listed one is likelier than others.
+        It is the sum of the log-likelihoods of the observations, and of the log-priors of these things:
+
+        - A part of a play looked like a complete play at a press.
+        - A new turn ended only seconds after the last press.
+        - A tile is back on a square from which players had removed it.
+        - A play that no observation shows was changed after its press: it counts as read clearly and correctly.
+        - A change replaces an unlisted word by a listed one. This makes the story likelier.
         """
         total = sum(self._compare_at(number, story) for number in range(len(self.observations)))
         if any(self._shows_stop(number, story) for number in range(len(self.observations))):
@@ -250,12 +268,17 @@ class Past:
         )
 
     def _is_unlisted(self, turn: Turn) -> bool:
+        """Return True if players may look words up, and the list does not have a word of the turn."""
         tiles = self.game.tiles
         return self.words is not None and any(
             is_word_listed(word.tile_letters, self.words, tiles) is False for word in turn.words
         )
 
     def _compare_at(self, number: int, story: Game) -> float:
+        """Return the log-likelihood (nats) of observation number `number` if `story` is true, relative to the record.
+
+        Only the squares count on which the boards differ at that time, or on which a tile of a new play is read.
+        """
         recorded, expected = self._recorded_boards[number], self._find_board_at(number, story)
         squares = set(recorded.differences(expected))
         reading = self.observations[number].reading
@@ -268,9 +291,10 @@ class Past:
         return after - self._measure(number, squares, recorded, recorded, self.game.board)
 
     def _find_placed(self, number: int, story: Game) -> Iterator[tuple[Turn, Mapping[Square, Tile]]]:
-        """Yield the new plays of which players had placed tiles at an observation since the last turn, with these.
+        """Yield the new plays of a story that had begun at an observation, each with its tiles on the board by then.
 
-        The tiles of a play are placed one by one, and those of the next play after all of them.
+        The observation must be newer than the last recorded turn; otherwise no play had begun. The tiles of a play are
+        placed one by one. The next play begins after all of them.
         """
         observation = self.observations[number]
         if observation.is_recorded(self.game):
@@ -282,7 +306,10 @@ class Past:
                 return
 
     def _shows_stop(self, number: int, story: Game) -> bool:
-        """Return True if a part of a new play looked like a complete play at a press, or for a long time."""
+        """Return True if only a part of a new play was on the board, and looked like a complete play.
+
+        It does if it is a legal play, at a press or when the board did not change for a long time.
+        """
         rest_s = self.observations[number].rest_s
         if rest_s is not None and rest_s < MIN_REST_S:
             return False
@@ -293,7 +320,10 @@ class Past:
         return False
 
     def _is_play(self, story: Game, turn: Turn, part: Play, *, needs_listed: bool) -> bool:
-        """Return True if a part of the play of a turn is a play by itself, if necessary with listed words."""
+        """Return True if `part`, some tiles of the play of a turn, is a legal play by itself.
+
+        If `needs_listed` is True, its words must also be in the word list.
+        """
         before = replace(self.game.state, board=story.state.board_before(turn))
         if check_play(before, part):
             return False
@@ -304,10 +334,14 @@ class Past:
         )
 
     def _measure(self, number: int, squares: Collection[Square], board: Board, recorded: Board, end: Board) -> float:
-        """Return the log-likelihood (nats) of an observation on `squares`, on which `board` was what it should show.
+        """Return the log-likelihood (nats) of observation number `number` on `squares`, if `board` was the right board.
 
-        `recorded` is the board that was recorded then, and `end` the board now.
+        `recorded` is the board that was recorded from the observation, and `end` the board now. On a square that does
+        not look as it should, the reading may be right if the picture was taken at another moment. There are four ways:
+        tiles of the next play were placed early, old tiles were lifted for a moment, letters were exchanged after the
+        picture, or tiles were added, removed or moved after it. Each way is used where it is likelier than misreadings.
         """
+        # Sums of what each way gains over misreadings: negative if misreadings are likelier.
         moved = lifted = total = 0.0
         exchanged: list[float] = []
         is_early = False
@@ -347,6 +381,7 @@ class Past:
         return tuple(self._find_board_at(number, self.game) for number in range(len(self.observations)))
 
     def _find_board_at(self, number: int, game: Game) -> Board:
+        """Return the board that a game has at observation number `number`, after the turn that it shows."""
         presses = (one.next_ref for one in self.observations[number + 1 :] if one.is_press)
         return _find_board(game, self.observations[number], next(presses, find_next_ref(self.game)))
 
@@ -354,10 +389,11 @@ class Past:
 def _find_board(game: Game, observation: Observation, following: Ref) -> Board:
     """Return the board of a game after the turn that was recorded from an observation.
 
-    `following` is the identity that the next act had at the next press. The tiles of a play that does not count were on
-    the board, and its withdrawal may be recorded between the observation and its turn.
+    `following` is the identity of the first act that was recorded after the next press. A play that is withdrawn at
+    once was on the board when it was observed, so its tiles are on the returned board.
     """
     entry = observation.next_ref.entry
+    # Before the play, a withdrawal may have got the first number after the observation. It happened later.
     last = {TurnKind.PLAY: entry + 1, TurnKind.WITHDRAWN: entry - 1}
     until = [turn for turn in game.turns if turn.ref < following and turn.ref.entry <= last.get(turn.kind, entry)]
     board = until[-1].board if until else EMPTY_BOARD
@@ -366,7 +402,7 @@ def _find_board(game: Game, observation: Observation, following: Ref) -> Board:
 
 
 def _find_change_log_prior(old: Turn, new: Turn) -> float:
-    """Return the log-prior (nats) of the change of a play after its press."""
+    """Return the log-prior (nats) that the play of `old` was changed to that of `new` after its press."""
     before, after = dict(old.placements), dict(new.placements)
     exchanged = sum(before[square].face != after[square].face for square in before.keys() & after.keys())
     is_moved = before.keys() != after.keys() or old.kind is TurnKind.POSITION

@@ -44,7 +44,7 @@ from engine.reading import EMPTY
 from engine.state import find_withdrawn_turn
 
 _MAX_SQUARE_SETS = 40
-"""Maximum number of sets of squares for which letters are tried."""
+"""Maximum number of sets of squares on which a play is tried."""
 _MAX_UNEXPLAINED_TILES = 20
 """Maximum number of unexplained tiles; with more, the reading is too poor to look for missed tiles."""
 _BEAM_WIDTH = 6
@@ -59,9 +59,12 @@ _MAX_NUDGE_SQUARES = 2
 class Hypothesis:
     """Events that may explain a reading and the observations before it, and the game after these events.
 
-    `log_prior` is in nats. `seat` is the player whose button or phone ended the turn, or None. `moved_tiles` are pairs
-    of the old and the new square of a tile. If the tiles of a withdrawn play are still on the board, `uncleared_board`
-    is the board with these tiles, otherwise None. `note` describes a hypothesis without events.
+    - `log_prior`: the log-prior of the events, in nats.
+    - `past`: the observations before the reading (`evidence`).
+    - `seat`: the player whose own button or phone ended the turn, or None.
+    - `moved_tiles`: pairs of the old and the new square of a tile that has slipped.
+    - `uncleared_board`: the board with the tiles of a withdrawn play, if they are still there; otherwise None.
+    - `note`: a sentence that describes a hypothesis without events.
     """
 
     game: Game
@@ -110,6 +113,7 @@ def generate_hypotheses(game: Game, evidence: Evidence, past: Past, seat: int | 
     if len(unexplained) > _MAX_PLAYS * game.rules.rack_size:
         return [start]
     withdrawn = list(_withdraw_plays(start))
+    # The bases explain what happened to recorded turns and tiles. New plays are added to them below.
     bases = [start, *withdrawn, *_restore_uncleared_tiles(start)]
     bases += [
         base.push(*events, log_prior=log_prior)
@@ -142,7 +146,7 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
         incomplete = [base for base in front if number == 0 or base.find_unexplained_squares()]
         candidates = [candidate for base in incomplete for candidate in _find_candidate_plays(base, allow_overlooked)]
         best = _select_best(candidates)
-        if number == 0:  # the turns as they are recorded are always compared
+        if number == 0:  # always try plays after the turns as they are recorded, even if other bases are likelier
             best += _select_best([candidate for candidate in candidates if candidate.base is bases[0]])
         if number == 0:
             best += _select_best(_find_first_of_two(bases[0], candidates))
@@ -154,9 +158,10 @@ def _add_plays(bases: list[Hypothesis], allow_overlooked: bool) -> list[Hypothes
 
 
 def _find_first_of_two(base: Hypothesis, candidates: list[_PlayCandidate]) -> list[_PlayCandidate]:
-    """Return the candidates after `base` that leave exactly one more play, if no candidate is the only play.
+    """Return the candidates after `base` that are the first of exactly two plays: the other new tiles are the second.
 
-    A longer play that leaves tiles of no play, or needs a missed tile, would displace them.
+    Return none if a candidate explains all new tiles. Without this function, a longer play that leaves tiles of no
+    play, or needs a missed tile, would take the places of these candidates in the search.
     """
     unexplained, state = base.find_unexplained_squares(), base.game.state
     found = []
@@ -175,6 +180,7 @@ def _select_best(candidates: list[_PlayCandidate]) -> list[_PlayCandidate]:
 
 
 def _remove_duplicates(found: list[Hypothesis]) -> list[Hypothesis]:
+    """Return the hypotheses without repetitions: of several with the same events, the likeliest stays."""
     best: dict[object, Hypothesis] = {}
     for hypothesis in found:
         key = (hypothesis.events, hypothesis.moved_tiles, hypothesis.note)
@@ -186,8 +192,8 @@ def _remove_duplicates(found: list[Hypothesis]) -> list[Hypothesis]:
 class _PlayCandidate(NamedTuple):
     """A play that may be added to the hypothesis `base`.
 
-    `log_prior` is that of the play. `gain` is the increase of the log-posterior of the hypothesis by this play. Both
-    are in nats.
+    `log_prior` is the log-prior of the play. `gain` is the difference that the play makes to the log-posterior of
+    `base`. Both are in nats.
     """
 
     base: Hypothesis
@@ -227,10 +233,11 @@ def _find_candidate_plays(base: Hypothesis, allow_overlooked: bool) -> Iterator[
 
 
 def _continues_play(base: Hypothesis, play: Play) -> bool:
-    """Return True if `play` is in one unbroken line with the last play that `base` makes or changes.
+    """Return True if `play` is in one unbroken line with the play before it, so that both may be a single play.
 
-    The last recorded play counts as well if its player has pressed the button. A play that was seen alone at rest was
-    complete, so that it does not count.
+    The play before is the last one that `base` makes, puts elsewhere or lengthens. If `base` has no events, it is the
+    last recorded play, but only if the same player has pressed the button again. A play after which a reading showed
+    exactly the board was complete, so it is not continued.
     """
     last = next(base.game.state.standing_plays(), None)
     match base.events[-1:]:
@@ -240,7 +247,7 @@ def _continues_play(base: Hypothesis, play: Play) -> bool:
             old, new = base.past.game.find_turn(ref), base.game.find_turn(ref)
             squares = new.play.squares if new is not None and new.play is not None else ()
             if old is None or {*squares} <= {square for square, _ in old.placements}:
-                return False  # it was not lengthened
+                return False  # the correction has not added a tile
         case () if last is not None and last.play is not None and last.player == base.seat:
             squares = last.play.squares
         case _:
@@ -250,10 +257,10 @@ def _continues_play(base: Hypothesis, play: Play) -> bool:
 
 
 def _repeated_play_log_prior(base: Hypothesis, play: Play) -> float:
-    """Return the log-prior (nats) of a play that resembles the play that was just withdrawn, or 0 for other plays.
+    """Return the log-prior (nats) of a play that repeats tiles which were just taken off the board; 0 for other plays.
 
-    After a challenge the next player often covers the same squares, but rarely with the same tiles. Nor does the next
-    player often place the same tile where one was taken back.
+    After a challenge the next player often covers the same squares, but rarely with the same tiles. It is as rare that
+    a player places the same tile where a correction has removed one.
     """
     tiles, board = dict(play.tiles), base.past.game.board
     taken = [event.square for event in base.events if isinstance(event, SquareCorrected) and event.tile is None]
@@ -303,9 +310,9 @@ def _withdraw_plays(base: Hypothesis) -> Iterator[Hypothesis]:
 def _restore_uncleared_tiles(base: Hypothesis) -> Iterator[Hypothesis]:
     """Yield the hypotheses that tiles of the last withdrawn play are still on the board.
 
-    The next player may already have played beside them. This play is on the board of the hypothesis, but not among its
-    events: the players take the tiles off first, and end the turn again. If there is such a play, only some of the
-    withdrawn tiles may be left.
+    The next player may already have played beside them. This new play is on the board of the hypothesis, but not among
+    its events: the players must take the old tiles off first, and end the turn again. Beside a new play, only some of
+    the withdrawn tiles may be left.
     """
     withdrawn = find_withdrawn_turn(base.game.state)
     if withdrawn is None or withdrawn.play is None or base.game.is_over:
@@ -384,7 +391,10 @@ def _move_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
 
 
 def _split_at_observation(base: Hypothesis) -> Iterator[Hypothesis]:
-    """Yield hypotheses with a play of the new tiles that an earlier reading shows, from which nothing was recorded."""
+    """Yield hypotheses in which some new tiles are a play of their own, because an earlier reading shows only these.
+
+    No turn was recorded from that reading: a player made the play and forgot to end the turn.
+    """
     game, squares = base.game, base.evidence.reading.squares
     for observation in base.past.observations:
         if observation.is_recorded(game):

@@ -24,20 +24,20 @@ CHANGED_AFTER_PRESS_LOG_PRIOR = log(1 / 60)
 EXCHANGED_LETTER_LOG_PRIOR = log(1 / 150)
 """Log-prior of a letter of a play that its player exchanged for another one after the press."""
 NEXT_EXCHANGED_LETTER_LOG_PRIOR = log(1 / 5)
-"""The same for each further letter of the play: two letters in the wrong order are one slip."""
+"""Log-prior of each further exchanged letter of a play. It is high: two letters in the wrong order are one slip."""
 LIFTED_LOG_PRIOR = log(1 / 200)
 """Log-prior of tiles of a play that were in a hand, or under something, at a press."""
 EARLY_TILE_LOG_PRIOR = log(1 / 60)
 """Log-prior of tiles of the next play that were on the board at a press already."""
 REMOVED_TILE_LOG_PRIOR = log(0.02)
-"""Log-prior of a tile where players have removed the same one from the record, because it was never there."""
+"""Log-prior of a tile on a square from which players have removed the same tile, because it was never there."""
 STOPPED_PLAY_LOG_PRIOR = log(0.01)
-"""Log-prior of a player who presses after a part of the play, or leaves it for a long time, as if it were all."""
+"""Log-prior of a part of a play that looks complete: the player presses too early, or waits long with the rest."""
 QUICK_TURN_LOG_PRIOR = log(0.07)
-"""Log-prior of a turn that ends within seconds of the last press, relative to a play that its player changes then: the
-next player draws tiles and thinks first."""
+"""Log-prior of a new turn within seconds of the last press, in relation to a change of the last play: the next player
+draws tiles and thinks first."""
 UNLISTED_LOG_PRIOR = log(0.01)
-"""Log-prior of an unlisted word that a listed one replaces later, where players may look words up at any time."""
+"""Log-prior of a play with an unlisted word, in a game in which players may look words up at any time."""
 WRONG_SEAT_LOG_PRIOR = log(0.02)
 """Log-prior of a turn that the button or phone of another player has ended."""
 CONTINUED_PLAY_LOG_PRIOR = log(0.02)

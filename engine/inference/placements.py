@@ -31,7 +31,7 @@ _LINES = tuple(tuple(square_at(row, column) for column in range(BOARD_SIZE)) for
 _MIN_RELATIVE_LOG_POSTERIOR = log(1e-3)
 """Minimum log-posterior (nats) of a letter, relative to the best letter of its square; others are not tried."""
 _EXHAUSTED_TILE_COUNT = 0.1
-"""Number of tiles assumed for a letter of which no tiles are left."""
+"""Number of tiles that is assumed for a letter of which none is left, so that its likelihood still counts a little."""
 _MIN_TILE_OPTIONS = 4
 """Minimum number of tiles that are tried on a square: the likelier ones may be used up on other squares."""
 _BEAM_WIDTH = 12
@@ -71,7 +71,7 @@ def find_play_squares(state: State, evidence: Evidence, allow_overlooked: bool =
                 squares = tuple([s for s in line[first : last + 1] if on_board[s] is None])
                 missed = [square for square in squares if square not in free]
                 if len(squares) > state.rules.rack_size or len(missed) > 1 or not certainly_empty.isdisjoint(missed):
-                    break
+                    break  # and a longer play from `first` has the same fault
                 if squares not in found and is_legal_placement(state, squares):
                     found.add(squares)
                     yield squares

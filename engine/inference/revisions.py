@@ -1,4 +1,4 @@
-"""Recorded plays and tiles that may have been others, as later readings show them."""
+"""Find corrections of recorded plays and tiles that later readings show in another way."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ def list_revisions(
     told: Collection[int],
     answered: Collection[Square],
 ) -> Iterator[tuple[SquareCorrected, ...]]:
-    """Yield corrections of one of the newest recorded plays, after which all plays are legal.
+    """Yield possible corrections of one of the newest two recorded plays. All plays are legal after each of them.
 
-    The play is as `reading` or an observation after it shows it: without the tiles that its player has taken back, and
-    with the letters that were exchanged. It may also have new tiles in its line, as `reading` shows them. What players
-    have told, also by the entries `told`, is not corrected. No letter is exchanged on the squares `answered` or for a
-    named blank, and none at all if the rules allow to exchange it later.
+    A play is corrected to what `reading` or an observation after the play shows: without the tiles that its player has
+    taken back, and with other letters. It may also have new tiles in its line, as `reading` shows them.
+
+    Some things are not corrected: plays that players have entered or corrected (the numbers of their entries are
+    `told`), the letters of named blanks and on the squares `answered`, and any letter under a rule by which players may
+    exchange it later.
     """
     rules = game.rules
     may_change = rules.rearrange or rules.recycle or rules.retake_blanks
@@ -71,9 +73,10 @@ def find_confirmed_squares(game: Game) -> frozenset[Square]:
 
 
 def _read_play(play: Play, reading: BoardReading, kept: Collection[Square]) -> Play:
-    """Return the play as a reading shows it. A tile that is hidden, or read as a blank, is as before.
+    """Return a recorded play as a reading shows its squares.
 
-    So is a tile on one of the squares `kept` that is read as another one.
+    A tile is removed where the square is clearly empty. It is replaced where another letter is clearly read, except on
+    the squares `kept`. All other tiles stay, for example those that are hidden or read as a blank.
     """
     tiles = {}
     for square, tile in play.tiles:
@@ -88,7 +91,10 @@ def _read_play(play: Play, reading: BoardReading, kept: Collection[Square]) -> P
 
 
 def _lengthen(before: Board, play: Play, reading: BoardReading, new: Collection[Square]) -> Iterator[Play]:
-    """Yield the play with tiles on the squares `new` at its ends, in its line; `before` is the board before it."""
+    """Yield the longer plays that have more tiles at the ends of `play`, in its line.
+
+    These tiles are on the squares `new`, as `reading` shows them. `before` is the board before the play.
+    """
     board = play.apply_to(before)
     for across in (True, False):
         run = board.tile_run(play.squares[0], across)
@@ -114,7 +120,7 @@ def _follow(before: Board, ray: Sequence[Square], new: Collection[Square]) -> li
 
 
 def _correct(turn: Turn, play: Play) -> tuple[SquareCorrected, ...]:
-    """Return the corrections that turn the play of a turn into `play`."""
+    """Return the corrections of squares that turn the play of `turn` into `play`."""
     old, new = dict(turn.placements), dict(play.tiles)
     added = {square: new.get(square) for square in {**new, **old} if old.get(square) != new.get(square)}
     return tuple(SquareCorrected(square, tile, turn.ref) for square, tile in added.items())
@@ -130,18 +136,21 @@ def _is_possible(game: Game, turn: Turn, play: Play, events: Sequence[SquareCorr
 
 
 def find_misread_tiles(game: Game, reading: BoardReading, history: ReadingHistory) -> tuple[SquareCorrected, ...]:
-    """Return corrections of tiles before the window that this reading and the last one in `history` contradict.
+    """Return corrections of older tiles that were misread: `reading` and the reading before contradict them alike.
 
-    The tiles of `find_confirmed_squares` are not changed.
+    Older tiles are those of the settled board, before the newest two plays. A tile that players have named or corrected
+    is not changed, nor one of a play that withstood a challenge.
     """
     confirmed = find_confirmed_squares(game)
     contradictions = history.find_contradictions(game, reading)
+    # If many tiles are gone, the players are clearing the board after the game. The tiles were not misread.
     is_cleared = sum(symbol == EMPTY for symbol in contradictions.values()) > _MAX_REMOVED_TILES
     wrong = {
         square: symbol
         for square, symbol in contradictions.items()
         if square not in confirmed and not (is_cleared and symbol == EMPTY)
     }
+    # A correct tile must be in the set: it is unseen so far, or that of another wrong square.
     stock = game.unseen + Counter(game.board.tile(square).face for square in wrong)
     found = []
     for square, symbol in wrong.items():

@@ -76,9 +76,10 @@ def list_other_orders(game: Game, events: Sequence[Event]) -> tuple[tuple[Event,
 
 
 def _move_crossing_tile(one: Play, other: Play) -> tuple[Play, Play] | None:
-    """Return `other` with the tile of `one` at the crossing of both plays, and `one` without it; None for other plays.
+    """Return two crossing plays after the tile at their crossing has moved from `one` to `other`: first `other`.
 
-    A play of a single tile has no line, so it has no crossing. Plays that rearrange a word are left as they are.
+    Return None if the plays do not cross, or if one of them rearranges a word. A play of a single tile has no line, so
+    it crosses no other play.
     """
     if len(one.tiles) == 1 or one.rearranged or other.rearranged:
         return None
@@ -108,6 +109,7 @@ def pass_after_exchange(game: Game, events: Sequence[Event]) -> tuple[Event, ...
 
 
 def _collect_similar_letters() -> Mapping[str, frozenset[str]]:
+    """Return, for each letter, the letters of similar shape."""
     similar: dict[str, set[str]] = {}
     for shapes in _SIMILAR_SHAPES:
         for letter in shapes:
