@@ -68,6 +68,7 @@ def find_named_tile_set(record: Record) -> TileSet | None:
             code = TILE_SET_BY_DISTRIBUTION.get(name, name)
             if code in tile_set_names():
                 return load_tile_set(code)
+    # `CSW24` and `NWL (2020)` become `CSW` and `NWL`.
     name, *_ = _EDITION_OF_LIST.split((record.pragma_text("lexicon") or "").upper())[0].rstrip(" _-").split() or [""]
     return next((load_tile_set(code) for code, names in _LEXICON_NAMES.items() if name in names), None)
 
@@ -103,7 +104,7 @@ def bracket_tiles(record: Record, tiles: TileSet) -> Record:
     if record.find_pragma("tile") is None and not any("[" in text for text in texts):
         return record
     entries = tuple(
-        replace(entry, text=_bracket_text(entry.text), rack=entry.rack and _bracket_text(entry.rack))
+        replace(entry, text=_bracket_text(entry.text), rack=_bracket_text(entry.rack) if entry.rack else entry.rack)
         for entry in record.entries
     )
     racks = tuple(replace(rack, tiles=_bracket_text(rack.tiles)) for rack in record.racks)
@@ -111,6 +112,7 @@ def bracket_tiles(record: Record, tiles: TileSet) -> Record:
 
 
 def _bracket_text(text: str) -> str:
+    """Return the text of tiles with brackets around each tile that has none."""
     return _BRACKET_OR_LETTER.sub(lambda match: match[0] if match[0].startswith("[") else f"[{match[0]}]", text)
 
 
@@ -220,7 +222,7 @@ def parse_changes(note: str, tiles: TileSet) -> list[TileChange]:
 
 
 def has_marks(note: str) -> bool:
-    """Return True if a note has marks of `format_rearranged` or `format_change`."""
+    """Return True if a note has marks such as `H8=A`, which say that a tile on the board was changed."""
     return _MARKS.search(note) is not None
 
 

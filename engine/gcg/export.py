@@ -66,18 +66,18 @@ _GENERATED_PRAGMAS = frozenset({"lexicon", "tile-distribution", "tile-set", "til
 def build_record(game: Game, lexicon: WordList | None = None, unplayed: UnplayedRule | None = None) -> Record:
     """Return the game so far as a GCG record. If `unplayed` is given, unplayed letters count by this rule.
 
-    - Blanks: GCG has no notation for a blank without a letter. Each one gets the first letter that makes its words
-      valid in `lexicon`, or the first letter of the tile set if `lexicon` is None. A note marks this letter as an
-      assumption.
-    - Racks: the camera does not see them. A rack in the record has only tiles that are known: those played in this
-      turn. When the bag is empty, it also has those that the player played or revealed later. Other programs cannot
-      read a pass or an exchange without a rack, nor the number of exchanged tiles in place of the tiles. If these are
-      not known, tiles are assumed, and a note says so.
+    - Blanks: GCG has no notation for a blank without a letter. Such a blank gets the first letter that makes its words
+      valid in `lexicon`, or the first letter of the tile set if `lexicon` is None. A note says that the letter is
+      assumed.
+    - Racks: the camera does not see them. A rack in the record has the tiles that were played in this turn. If the bag
+      is empty, it also has the tiles that the player played or revealed later. Other programs cannot read a pass or an
+      exchange without a rack, nor the number of exchanged tiles in place of the tiles. If these are not known, tiles
+      are assumed, and a note says so.
     - Other events: a turn lost by a failed challenge (rule 8) becomes a pass. An event without a GCG notation becomes a
       note.
 
-    Raises `RulesError` for what has no notation in GCG: a game that started from a position, and what corrections can
-    leave, a gap in a play or a play on squares that have other tiles.
+    Raises `RulesError` for a game that GCG cannot describe. It has no notation for a start from a position, for a gap
+    in a play, and for a play on squares that have other tiles. Corrections can cause the last two.
     """
     if any(turn.kind is TurnKind.POSITION for turn in game.turns):
         text = "This game started from a position, which GCG cannot describe. Save it as a ZIP file instead."
@@ -85,7 +85,7 @@ def build_record(game: Game, lexicon: WordList | None = None, unplayed: Unplayed
     for turn in game.turns:
         if turn.play is not None:
             _check_notation(turn.play, game.state.board_before(turn), f"{turn.at} {turn.word}")
-    if unplayed is not None:
+    if unplayed is not None:  # compute the game again by this rule
         start = replace(game.start_event, rules=replace(game.rules, unplayed=unplayed))
         game = replace(game, start_event=start, state=apply_items(create_state(start), game.items))
     assumed = unnamed_blanks(game.state)
@@ -101,12 +101,13 @@ def build_record(game: Game, lexicon: WordList | None = None, unplayed: Unplayed
 
 
 def _fill_racks(entries: Sequence[Entry], game: Game) -> list[Entry]:
-    """Return the event lines with racks for all passes and exchanges, which other programs cannot read without one.
+    """Return the event lines with a rack for each pass and exchange. Other programs cannot read these without a rack.
 
-    The rack of a play that was taken back is still the rack of the player's next turn, and a player who passes keeps
-    the rack. For any other turn, tiles are assumed that were not on the board.
+    The rack of a play that was taken back is still the rack of the player's next turn. A player who passes keeps the
+    rack. For any other turn, tiles are assumed that were not on the board.
     """
     filled = list(entries)
+    # Forwards: the rack of a withdrawn play is that of the next turn.
     rack_by_player: dict[int, str | None] = {}
     exchanges = (turn for turn in game.turns if turn.kind is TurnKind.EXCHANGE)
     for index, entry in enumerate(filled):
@@ -116,6 +117,7 @@ def _fill_racks(entries: Sequence[Entry], game: Game) -> list[Entry]:
         elif entry.kind is TurnKind.PASS and not entry.rack:
             filled[index] = replace(entry, rack=rack)
         rack_by_player[entry.player] = entry.rack if entry.kind is TurnKind.WITHDRAWN else None
+    # Backwards: the rack of the turn after a pass was also the rack at the pass.
     rack_by_player = {}
     unseen = "".join(f"[{tile}]" for tile, _ in game.unseen.most_common())
     for index, entry in reversed(list(enumerate(filled))):
@@ -168,8 +170,8 @@ def _build_entries(game: Game, assumed: Collection[Square]) -> list[Entry]:
     left_racks = find_known_racks(game.state) if game.is_over else ()
     racks = _infer_racks(game.turns, left_racks, game.rules.rack_size)
     entries: list[Entry] = []
-    lost_turns = [0] * len(game.players)
-    carried = [0] * len(game.players)
+    lost_turns = [0] * len(game.players)  # turns that each player still has to lose after a failed challenge
+    carried = [0] * len(game.players)  # points of notes: GCG has no line for them, so the player's next turn gets them
     for turn, rack in zip(game.turns, racks, strict=True):
         if turn.square is not None:
             change = TileChange(turn.kind, (turn.square, turn.board.tile(turn.square)))
@@ -202,12 +204,13 @@ def _build_entries(game: Game, assumed: Collection[Square]) -> list[Entry]:
 
 
 def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record:
-    """Return the record with the headers, racks and notes of the file that the game was imported from.
+    """Return the record with the headers, racks and notes of the file (`imported`) that the game was imported from.
 
-    If a player deleted or corrected an event after the import, the rack and the notes of this event are left out. So
-    are notes that change tiles: those of the game as it is now are in `record`.
+    If a player deleted or corrected an event after the import, the rack and the notes of this event are left out. Notes
+    about changed tiles are not taken from the file, because `record` already has those of the game as it is now.
     """
     entries: list[Entry] = []
+    # Both have the events in the same order. Each event of the record is looked for after the last one that was found.
     start, bracketed = 0, bracket_tiles(imported, tiles)
     for entry in record.entries:
         for index in range(start, len(imported.entries)):
@@ -274,8 +277,8 @@ def _count_entered_scores(game: Game) -> int:
 def _build_entry(turn: Turn, rack: tuple[str, ...] | None, carried: int) -> Entry:
     """Return the event line of a turn, with `carried` points added to its score.
 
-    `carried` are points that a player entered for an exchange of a tile on the board, or a penalty or bonus. In GCG,
-    these are only notes and have no score.
+    These are the player's points since the last turn for a penalty, a bonus, or a swap of a tile on the board. GCG has
+    no line for them: they are notes, which have no score.
     """
     text = {
         TurnKind.PLAY: turn.word or "",
@@ -290,10 +293,10 @@ def _build_entry(turn: Turn, rack: tuple[str, ...] | None, carried: int) -> Entr
 
 
 def _add_last_points(entries: Sequence[Entry], carried: Sequence[int]) -> list[Entry]:
-    """Return the event lines with the points that players entered for notes (`_build_entry`) after their last turns.
+    """Return the event lines with the points that players got after their last turns.
 
-    `carried` has these points of each player. They are added to the player's last turn. If the player had no turn, they
-    become the points of a pass.
+    `carried` has the points of each player for a penalty, a bonus, or a swap of a tile on the board. GCG has no line
+    for them. They are added to the last turn of the player. A player without a turn gets a pass with these points.
     """
     added = list(entries)
     for player, points in enumerate(carried):
@@ -302,7 +305,7 @@ def _add_last_points(entries: Sequence[Entry], carried: Sequence[int]) -> list[E
         at = next((n for n in range(len(added) - 1, -1, -1) if _is_turn_of(added[n], player)), None)
         if at is None:
             added.append(Entry(player, TurnKind.PASS, points))
-        else:
+        else:  # the note says which score the turn has by the rules, without these points
             note = added[at].note or f"by the rules {added[at].score:+d}"
             added[at] = replace(added[at], score=added[at].score + points, note=note)
     return added
@@ -492,7 +495,8 @@ def _push_entry(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) 
         if last is None:
             raise RulesError(make_message("gcg-no-challenge", "There is no play that could have been challenged."))
         return game.push(ScoreCorrected(last.ref, last.score + entry.score))
-    # Old files withdraw a play with +0 and the total before it; a total with the play means that its points were kept.
+    # Old files withdraw a play with +0. If they have the total before the play, its points are withdrawn; if they have
+    # the total with the play, its points were kept.
     net = entry.kind is TurnKind.WITHDRAWN and entry.score == 0 and entry.total != game.totals[entry.player]
     game = game.push(_build_event(game, entry, event, tiles))
     turn = game.turns[-1]

@@ -70,10 +70,12 @@ class Pragma:
 class Entry:
     """One event line of a GCG file.
 
-    `player` is the seat, from 0. `rack` is the rack as in the file, or None if it is missing. `position` (`8H`) is
-    empty except for a play. `text` depends on the kind: the word of a play, the tiles (or their number) of an exchange,
-    or the tiles of an end rack. `score` and `total` (points) are those in the file. `words` are the words formed by a
-    play, which some old files contain.
+    - `player`: the seat, from 0.
+    - `score`, `total`: points as in the file, whether right or wrong.
+    - `rack`: the rack as in the file, or None if it is missing.
+    - `position`: the position of a play (`8H`), otherwise empty.
+    - `text`: the word of a play, the tiles (or their number) of an exchange, or the unplayed tiles at the end.
+    - `words`: the words formed by a play, which some old files contain.
     """
 
     player: int
@@ -94,18 +96,17 @@ class Entry:
         >>> Entry.from_gcg("AFM H6 FA.M +9 9").to_gcg()
         'AFM H6 FA.M +9 9'
         """
-        parts = text.split()
+        parts = text.split()  # the fields that are not read yet; each step below takes some of them away
         rack = parts.pop(0) if len(parts) > 1 and not _is_descriptor(parts[0]) else None
-        if rack and rack.upper() == UNKNOWN_RACK:
-            rack = None
+        if rack:
+            rack = None if rack.upper() == UNKNOWN_RACK else rack.replace("_", BLANK)
         if not parts:
             raise NotationError(make_message("gcg-nothing", "There is nothing after the name of the player."))
         what = parts.pop(0)
         kind, position, written = _parse_descriptor(what, parts)
         score, total = _parse_numbers(what, kind, parts)
-        rack, written = rack and rack.replace("_", BLANK), written.replace("_", BLANK)
         words, comment = _split_comment(" ".join(parts))
-        return cls(0, kind, score, total, rack, position, written, words, comment)
+        return cls(0, kind, score, total, rack, position, written.replace("_", BLANK), words, comment)
 
     def to_gcg(self) -> str:
         """Return the event in GCG notation, without `>NICK:`."""
@@ -125,7 +126,7 @@ class Entry:
 
     @property
     def exchange_count(self) -> int | None:
-        """The number of tiles in an exchange without letters (`-5`). None for any other event."""
+        """The number of exchanged tiles, if the file has only their number (`-5`) and not their letters; else None."""
         return int(self.text) if self.kind is TurnKind.EXCHANGE and _COUNT.match(self.text) else None
 
     @property

@@ -161,10 +161,10 @@ def _find_end_racks(record: Record) -> list[Entry]:
 
 
 def _find_left_tiles(end_racks: Sequence[Entry], board: Board, tiles: TileSet) -> Counter[str] | None:
-    """Return the tiles that are neither on the board nor in an end rack.
+    """Return the tiles that are neither on the board nor in an end rack, or None if this is not known.
 
-    Return None if no player loses points, so that not all end racks need be known, and for an end rack that cannot be
-    parsed, which `check_entry` reports.
+    It is not known if no player loses points: then the file need not have all end racks. Neither is it if an end rack
+    cannot be parsed, which `check_entry` reports.
     """
     if not any(entry.is_penalty for entry in end_racks):
         return None
@@ -301,6 +301,7 @@ def _find_best_replay(record: Record, tile_sets: Sequence[TileSet], layouts: Seq
     rules = find_variants(record)
     best = _replay_with(record, tile_sets[0], layouts[0], rules)
     wrong_count = len(best.mismatches)
+    # Another tile set or layout is only used if it leaves at most this number of wrong scores.
     max_count = min(wrong_count - MIN_SCORES_GAINED, wrong_count // MIN_MISMATCH_RATIO)
     for tiles, layout in product(tile_sets, layouts):
         if max_count >= 0 and _make_replayer(record, tiles, layout, rules).count_mismatches(max_count) <= max_count:
@@ -352,6 +353,7 @@ def are_letters_lost(record: Record, tiles: TileSet) -> bool:
 
 
 def _is_gained_once(entry: Entry, record: Record, tiles: TileSet) -> bool:
+    """Return True if, in a game of more than two players, the gain in an end rack is the value of its letters."""
     try:
         points = tiles.points(tiles.split(entry.text))
     except NotationError:
@@ -476,6 +478,10 @@ class _Replayer:
         return entry.total not in (total_before, total_before + self.total_offsets[entry.player])
 
     def _check_total(self, entry: Entry, event: ReplayedEvent) -> None:
+        """Report a recorded total that is not the sum of the scores so far.
+
+        The lines after a wrong total usually continue from it. Such an error is reported only once.
+        """
         expected = self.recorded_totals[entry.player] + entry.score
         if self._is_net_withdrawal(entry):
             expected = self.recorded_totals[entry.player] + event.counted_score

@@ -36,9 +36,12 @@ _NEAREST_SHIFTS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 MAX_UNEXPLAINED_TILES = 2
 """Maximum number of new tiles that the inferred events may leave unexplained. With more, the players are asked."""
 MIN_WRONG_LETTERS = 3
-"""Minimum number of old tiles that a picture newly shows with other letters for its new letters to be in doubt, too."""
+"""Minimum number of old tiles that a picture shows with other letters than before for its new letters to be in doubt."""
 MIN_WRONG_LETTER_SHARE = 0.1
-"""Minimum share (0..1) of these tiles among the old tiles. A play of four tiles is then right in two of three cases."""
+"""Minimum share (0..1) of old tiles with other letters than before, so that the new letters are in doubt, too.
+
+At this share, a play of four tiles is right in two of three cases.
+"""
 MAX_LOST_TILES = 2
 """Maximum number of missing old tiles, not counting the last play. With more, the players are clearing the board."""
 MAX_CLEARED_SHARE = 0.2
@@ -61,12 +64,13 @@ def check_cleared_board(proposal: Proposal) -> Iterator[Finding]:
     missing = {square for square in in_sight if reading.squares[square].symbol == EMPTY}
     missing_before_last_play = missing - find_last_play_squares(game)
     are_all_missing = len(missing) == len(in_sight)
+    # If only tiles of the last play are gone, it was withdrawn. A few other tiles may be in a hand, or misread.
     if not missing_before_last_play or (len(missing_before_last_play) <= MAX_LOST_TILES and not are_all_missing):
         return
     if len(find_unexplained_squares(game, reading)) > game.rules.rack_size:
         return  # this is another board: see `check_board_identity`
     if game.rules.rearrange and len(missing) < (1 - MAX_CLEARED_SHARE) * len(in_sight):
-        return
+        return  # the tiles of a rearranged word are on other squares
     squares = tuple(sorted(missing))
     yield Finding(Reason.BOARD_CLEARED, (str(len(missing)),), _offer_end(proposal), squares, needs_picture=True)
 
@@ -126,11 +130,13 @@ def check_first_board(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_letters(proposal: Proposal) -> Iterator[Finding]:
-    """Ask about a play if the same picture shows several old tiles with other letters.
+    """Ask about a new play if its picture shows several old tiles with wrong letters.
 
-    A picture that is hardly legible may be read wrongly with high confidence; then the new tiles are as doubtful as the
-    old ones. Old tiles that earlier pictures showed with other letters do not count, nor those that players have named,
-    corrected or been asked about: the reader may never recognise the typeface of a letter.
+    The letters of a bad picture may be wrong although their confidence is high. If several old tiles are misread, the
+    letters of the new play may be wrong, too.
+
+    Some old tiles do not count, because their letter may be in a typeface that is never read correctly: tiles that an
+    earlier picture showed with another letter, and tiles that players have named, corrected or been asked about.
     """
     reading, game = proposal.reading, proposal.game
     if reading is None or not filter_plays(proposal.events):
@@ -154,15 +160,15 @@ def check_letters(proposal: Proposal) -> Iterator[Finding]:
 
 
 def _shows_other_letter(read: SquareReading, tile: Tile) -> bool:
-    """Return True if a tile is clearly read as another one."""
+    """Return True if the square of `tile` is clearly read as another tile, or as empty."""
     return read.candidates[0][1] > MIN_CLEAR_PROBABILITY and not is_consistent(read.symbol, tile)
 
 
 def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
-    """Ask about the new tiles if the events do not explain them or have too many plays.
+    """Ask about the new tiles if too many of them belong to no play, or if they are too many plays.
 
-    The limits are `MAX_UNEXPLAINED_TILES` and `MAX_PLAYS`. While tiles of a withdrawn play are still on the board,
-    nothing is recorded, and a play beside them needs no explanation.
+    The limits are `MAX_UNEXPLAINED_TILES` and `MAX_PLAYS`. Nothing is asked while tiles of a withdrawn play are still
+    on the board: then nothing is recorded, so no new tile has a play.
     """
     reading = proposal.reading
     if reading is None:
@@ -181,7 +187,7 @@ def check_unexplained_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_orientation(proposal: Proposal) -> Iterator[Finding]:
-    """Ask which side of the board is the top, or if the picture is mirrored, if too few tiles show this."""
+    """Ask which side of the board is the top, while too few tiles show it. A picture may also be mirrored."""
     reading = _find_sparse_reading(proposal)
     if reading is not None and reading.orientation_confidence < MIN_GRID_CONFIDENCE:
         turned = (_rotate_reading(reading, turns) for turns in (2, 1, 3))
@@ -190,7 +196,7 @@ def check_orientation(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_offset(proposal: Proposal) -> Iterator[Finding]:
-    """Ask whether the play is on the correct squares, if too few tiles show the offset of the grid."""
+    """Ask whether the play is one square off, while too few tiles show where the grid is."""
     reading = _find_sparse_reading(proposal)
     if reading is not None and reading.offset_confidence < MIN_GRID_CONFIDENCE:
         new = find_unexplained_squares(proposal.game, reading)
@@ -288,5 +294,5 @@ def _offer_end(proposal: Proposal) -> tuple[Option, ...]:
 
 
 def make_end_option(game: Game) -> Option:
-    """Return the option to end the game."""
+    """Return the option to end the game: for the reason in the rules if there is one now, or because players agree."""
     return Option((GameEnded(game.end_due or EndReason.AGREED),))

@@ -68,7 +68,8 @@ class Reason(StrEnum):
 class Option:
     """A possible answer to a question, with the events to record.
 
-    If it has no events, the board is read again, or nothing is recorded if `is_mistake` is True.
+    An answer without events means that the board is read again. If `is_mistake` is True, it means that the button was
+    pressed by mistake, so that nothing is recorded.
     """
 
     events: tuple[Event, ...] = ()
@@ -106,9 +107,9 @@ class QuestionHistory:
     - `squares`: squares of old tiles in earlier questions.
     - `doubtful_squares`: squares whose tile had a confidence below `MIN_LETTER_CONFIDENCE` in all readings so far.
     - `has_missed_press`: True if the last press of the button recorded nothing, because its question was not answered.
-    - `unanswered_pass`: number of the last entry if a press recorded it as a pass, and its question is not answered;
-      None for another last turn.
-    - `open_squares`: squares of questions that are open: nothing more is asked about them.
+    - `unanswered_pass`: the number of the last entry, if that is a pass from a press and the players have not answered
+      the question about it; otherwise None.
+    - `open_squares`: squares of questions that are not answered yet: nothing more is asked about them.
     """
 
     words: frozenset[str] = frozenset()
@@ -119,7 +120,10 @@ class QuestionHistory:
     open_squares: frozenset[Square] = frozenset()
 
     def settle_reading(self, game: Game, reading: BoardReading) -> BoardReading:
-        """Return the reading with the recorded tiles, at probability 1, on the squares of earlier questions."""
+        """Return the reading with the recorded tiles on the squares of earlier questions.
+
+        These tiles have probability 1: the players have been asked about them, so that the reading cannot change them.
+        """
         known = [square for square in self.squares if game.board[square] is not None]
         if not known:
             return reading

@@ -1,4 +1,4 @@
-"""Checks of the old tiles, those recorded before: a picture may show them as removed, as other letters or as added.
+"""Checks of the old tiles, those recorded before: a picture may show that tiles are gone or have other letters.
 
 The score of a recorded turn changes only after an answer of the players.
 """
@@ -32,10 +32,13 @@ from engine.validation.turn_checks import move_to_seat
 def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
     """Ask whether the last play was withdrawn, if its tiles are gone without an upheld challenge.
 
-    If there are also new tiles, the same player may have replaced the play. If the button or phone that ended the turn
-    is this player's, this counts until the answer; otherwise the new tiles are a play of the next player. The last play
-    may also count, because its tiles were only lifted while the next player made a play. If some of them are back
-    already, these are no tiles of the next player.
+    If there are also new tiles, the players choose between these answers:
+
+    - The same player has replaced the play by another one. This counts until the answer if the player's own button or
+      phone ended the turn.
+    - The play was withdrawn, and the new tiles are a play of the next player. This counts in all other cases.
+    - The play stands: its tiles were only lifted while the next player made a play. Tiles of it that are back already
+      are not counted as tiles of the next player.
     """
     withdrawn = [event for event in proposal.events if isinstance(event, PlayWithdrawn)]
     if not withdrawn:
@@ -64,10 +67,10 @@ def check_removed_tiles(proposal: Proposal) -> Iterator[Finding]:
 
 
 def replace_last_play(game: Game, events: Sequence[Event]) -> tuple[Event, ...]:
-    """Return the events for the case that a player replaced the last play with another one after pressing the button.
+    """Return the events if the player of the last play has replaced it by another one after pressing the button.
 
-    `events` must be a withdrawal of the last play and a play of the next player, which lead to the same board. For
-    other `events`, and if the rules do not allow the new play in place of the last one, return no events.
+    `events` explain the same board as a withdrawal of the last play and a play of the next player. For other `events`,
+    and if the rules do not allow the new play in place of the last one, return no events.
     """
     last = game.last_turn
     match events:

@@ -35,13 +35,13 @@ from engine.state import Turn
 
 
 def find_open_squares(ledger: Ledger) -> frozenset[Square]:
-    """Return the squares of the open questions, about which nothing more is asked."""
+    """Return the squares of the questions that are not answered yet. Nothing more is asked about these squares."""
     entries = find_counting_entries(ledger)
     return frozenset(square for entry in entries if entry.doubt is not None for square in entry.doubt.squares)
 
 
 def find_told_entries(ledger: Ledger) -> frozenset[int]:
-    """Return the entries whose acts players have entered or corrected, also by an answer."""
+    """Return the numbers of the entries whose acts players have entered, corrected or chosen by an answer."""
     told: set[int] = set()
     for entry in ledger.in_effect:
         steps = [*_find_told_steps(ledger, entry)]
@@ -52,14 +52,18 @@ def find_told_entries(ledger: Ledger) -> frozenset[int]:
 
 
 def find_answered_squares(ledger: Ledger) -> frozenset[Square]:
-    """Return the squares of questions about acts that players have answered: they know the letters there."""
+    """Return the squares of questions about acts that players have answered. The letters there are certain."""
     entries = (entry for entry in ledger.in_effect if entry.doubt is not None)
     answered = (one for one in entries if any(isinstance(step, Act) for step in _find_told_steps(ledger, one)))
     return frozenset(square for entry in answered if entry.doubt is not None for square in entry.doubt.squares)
 
 
 def _find_told_steps(ledger: Ledger, entry: Entry) -> Iterator[Step]:
-    """Yield what players have told by an entry; of a question, this is what only some of its answers have."""
+    """Yield the steps of an entry that come from the players and not from a picture.
+
+    These are all steps of an entry by hand. Of a question that a player has answered, they are the steps that differ
+    between its answers. Other entries have none.
+    """
     answer = ledger.answers.get(entry.number)
     steps = chain.from_iterable(entry.alternatives)
     if entry.source in (Source.HAND, Source.IMPORT):
@@ -69,7 +73,7 @@ def _find_told_steps(ledger: Ledger, entry: Entry) -> Iterator[Step]:
 
 
 def find_provisional_turns(ledger: Ledger) -> Mapping[int, Entry]:
-    """Return the turns that count provisionally, because a question about them is open.
+    """Return the turns that may still change, because a question about them is not answered yet.
 
     The keys are the numbers of the turns (from 0), the values the entries with the question.
     """
@@ -84,10 +88,11 @@ def find_provisional_turns(ledger: Ledger) -> Mapping[int, Entry]:
 
 
 def is_only_about_turn(turn: Turn, disputed: Collection[Square], alternatives: Collection[Alternative]) -> bool:
-    """Return True if the disputed squares of a question belong to a turn, or to other plays in place of its play.
+    """Return True if a question is only about what was played in one turn.
 
-    Such a play is among the alternatives and shares a square with the play of the turn. A turn that is no play may have
-    been any play.
+    `disputed` are the squares on which its answers (`alternatives`) differ. Each must be a square of the turn's play,
+    or of a play in an answer that shares a square with it, so that it is another reading of the same play. A turn
+    without a play may have been any play.
     """
     own = {square for square, _ in turn.placements}
     plays = [{*play.play.squares} for steps in alternatives for play in steps if isinstance(play, PlayMade)]
@@ -95,10 +100,10 @@ def is_only_about_turn(turn: Turn, disputed: Collection[Square], alternatives: C
 
 
 def is_blank_named(game: Game, entry: Entry) -> bool:
-    """Return True if the question asked for the letter of a blank, and the blank is now named or not on the board.
+    """Return True if the question of an entry asks for the letter of a blank, and is answered by other means.
 
-    A question whether a player has taken a blank does not ask for its letter, although one of its answers names it. A
-    letter that every answer gives to a blank is not asked either.
+    It is answered if the blank has a letter now, or is not on the board any more. The question asks for the letter if
+    its answers name the same blank differently. A question whether a player has taken a blank does not ask for it.
     """
     alternatives = entry.alternatives
     steps = [
@@ -115,11 +120,12 @@ def is_blank_named(game: Game, entry: Entry) -> bool:
 
 
 def find_corrected_entries(ledger: Ledger) -> tuple[Entry, ...]:
-    """Return the entries whose open question the players have answered by a correction of a square or a turn."""
+    """Return the entries whose question the players have answered indirectly, by correcting a square or a turn."""
     return tuple(entry for entry in find_open_entries(ledger) if _is_corrected(ledger, entry))
 
 
 def _is_corrected(ledger: Ledger, entry: Entry) -> bool:
+    """Return True if later corrections by the players answer the question of an entry."""
     if is_blank_named(ledger.game, entry):
         return True
     edits = [
@@ -144,10 +150,10 @@ def _is_corrected(ledger: Ledger, entry: Entry) -> bool:
 
 
 def _answers(edit: Edit, after: Game, disputed: Collection[Square], entry: Entry) -> bool:
-    """Return True if an edit of one of the acts of an entry answers the question about the entry.
+    """Return True if an edit answers the question of an entry. `after` is the game after the entry.
 
-    A correction of only the player does not say what was played. A correction of the tiles does not say who made the
-    play, if this is the question, nor what is on the squares of another play. `after` is the game after the entry.
+    The edit must be about an act of the entry. A correction of only the player does not say what was played. A
+    correction of the tiles says neither who made the play nor what is on the squares of another play.
     """
     if not isinstance(edit, TurnCorrected | TurnGiven) or edit.of.entry != entry.number:
         return False

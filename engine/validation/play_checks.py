@@ -57,8 +57,7 @@ _REPORTED_DEFECTS = (
 def check_record(proposal: Proposal) -> Iterator[Finding]:
     """Report plays that the rules do not allow, for example off the centre, not joined, or with a gap.
 
-    A play that had the same defects before is not reported. So after a correction, only plays with new defects are
-    reported.
+    A play that had the same defects before the proposal is not reported again.
     """
     known = {(turn.play, turn.status) for turn in proposal.game.turns}
     after = proposal.game_after
@@ -206,6 +205,7 @@ def _get_open_words(proposal: Proposal) -> WordList | None:
 
 
 def _find_game_before(proposal: Proposal, play: PlayMade) -> Game:
+    """Return the game before `play`, which is one of the proposed events."""
     return next(game for game, event in proposal.iterate_plays() if event is play)
 
 

@@ -1,4 +1,4 @@
-"""Settle open questions: answer them from later readings."""
+"""Settle questions: if the players have not answered a question, a later reading of the board may answer it."""
 
 from __future__ import annotations
 
@@ -84,9 +84,9 @@ def _find_settled_answer(
 
 
 def _is_confirmed(game: Game, entry: Entry, doubt: Doubt, reading: BoardReading) -> bool:
-    """Return True if one play is the only answer, and a reading clearly shows the recorded tiles in question.
+    """Return True if a question has a single play as its only answer, and a reading clearly shows the tiles in doubt.
 
-    The question was about letters in doubt, or about hidden squares at the ends of the play.
+    Such a question is about letters in doubt, or about hidden squares at the ends of the play.
     """
     if len(entry.alternatives) > 1 or len(entry.alternatives[0]) != 1:
         return False
@@ -104,11 +104,13 @@ def _explain_after_answers(
     reading: BoardReading,
     history: ReadingHistory,
 ) -> Mapping[int, Hypothesis]:
-    """Return the best hypothesis for a reading after each of the answers, by number of the answer.
+    """Return, for each answer to a question, the best explanation of a reading if this answer is right.
 
-    Answers that are not possible are left out. If the disputed squares were empty when the question was asked, tiles on
-    them have not been left there after a withdrawal. A new play hardly has the same tiles as a play that was withdrawn,
-    least of all no other tiles.
+    `before` is the game before the entry with the question. Answers that are not possible are left out. Two kinds of
+    explanations are unlikely or impossible:
+
+    - Tiles of a withdrawn play cannot be left on squares that were empty when the question was asked.
+    - A new play rarely has the same tiles on the same squares as before the entry, least of all only such tiles.
     """
     assert entry.doubt is not None
     were_empty = set(entry.doubt.seen) == {EMPTY}
@@ -134,9 +136,9 @@ def _explain_after_answers(
 
 
 def _is_new_observation(doubt: Doubt, squares: Sequence[Square], reading: BoardReading) -> bool:
-    """Return True if a reading of the squares differs from the reading when the question was asked.
+    """Return True if a reading tells more about the squares than the reading for which the question was asked.
 
-    It differs if it has other symbols, or if a doubtful symbol is certain now.
+    It tells more if it has other symbols, or if a doubtful symbol is certain now.
     """
     reads = [reading.squares[square] for square in squares]
     if tuple(read.symbol for read in reads) != doubt.seen:

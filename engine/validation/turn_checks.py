@@ -72,7 +72,11 @@ def check_seat(proposal: Proposal) -> Iterator[Finding]:
 
 
 def _list_players(proposal: Proposal, seat: int) -> tuple[Option, ...]:
-    """Return the options who has made the proposed plays, if the button or phone of `seat` ended the turn."""
+    """Return the answers to the question who has made the proposed plays, if the player `seat` has ended the turn.
+
+    The proposed players are always among the answers. The plays may also be in another order, be moved to `seat`, be
+    one play divided between two players, or replace a pass that no player has confirmed.
+    """
     game = proposal.game
     unswapped = tuple(event for event in proposal.events if not isinstance(event, SwapEvent))
     orders = (proposal.events, unswapped, *islice(list_other_orders(game, proposal.events), 1))
@@ -82,9 +86,9 @@ def _list_players(proposal: Proposal, seat: int) -> tuple[Option, ...]:
 
 
 def _replace_unanswered_pass(proposal: Proposal) -> Iterator[tuple[Event, ...]]:
-    """Yield the proposed play in place of the last turn, if this is a pass of the same seat that nobody has confirmed.
+    """Yield the proposed play in place of the last turn, if that is an unconfirmed pass by the player who has pressed.
 
-    The player pressed the button before placing the tiles, and again after it.
+    The player has pressed the button too early, before placing the tiles, and again after placing them.
     """
     event, last = proposal.single_play, proposal.game.last_turn
     if event is None or last is None or last.kind is not TurnKind.PASS or last.player != proposal.seat:
@@ -94,7 +98,7 @@ def _replace_unanswered_pass(proposal: Proposal) -> Iterator[tuple[Event, ...]]:
 
 
 def move_to_seat(game: Game, events: Sequence[Event], seat: int) -> tuple[Event, ...]:
-    """Return the events with other players: the last turn by `seat`, the earlier turns by the players before `seat`.
+    """Return the events with other players: the last turn by `seat`, and the turns before by the players before.
 
     A swap of a tile on the board belongs to the turn that follows. A pass is added for each player who is skipped, but
     none for a player who has lost the turn.
@@ -154,7 +158,7 @@ def _split_play(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
 def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
     """Ask whether the next player has passed, if the first of two presses recorded nothing.
 
-    The play was found at the second press. Either the same player has pressed twice, or the first press ended the play
+    The play was only found at the second press. Either its player has pressed twice, or the first press ended the play
     and the second press ended a pass of the next player.
     """
     event, game, after = proposal.single_play, proposal.game, proposal.game_after
@@ -168,9 +172,9 @@ def check_missed_press(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_withdrawn_play(proposal: Proposal) -> Iterator[Finding]:
-    """Report a play that is corrected, but that a challenge or its player has withdrawn before.
+    """Report a correction of a play that was withdrawn: the play stays withdrawn.
 
-    The players may have withdrawn it only because of the error that they correct now.
+    The players may have withdrawn the play only because of the error that they correct now.
     """
     game, after = proposal.game, proposal.game_after
     for turn in after.turns:

@@ -22,7 +22,7 @@ from engine.state import Turn, TurnKind
 def judge_alternatives(
     game: Game, alternatives: Sequence[Alternative], words: WordList | None
 ) -> tuple[Alternative, ...]:
-    """Return the alternatives of the next entry with what the word list says about the plays that they make or change.
+    """Return the alternatives of the next entry with the unlisted words of the plays that they make or change.
 
     `game` is the game before the entry, `words` the agreed word list or None. An alternative that is not possible is
     returned unchanged.
@@ -32,6 +32,7 @@ def judge_alternatives(
 
 
 def _judge_alternative(game: Game, entry: Entry, number: int, words: WordList | None) -> Alternative:
+    """Return alternative `number` of an entry with unlisted words: in its own plays, and as edits of earlier plays."""
     try:
         verdicts = judge_changed_plays(game, try_alternative(game, entry, number), words)
     except (NotationError, RulesError):
@@ -47,9 +48,9 @@ def _judge_alternative(game: Game, entry: Entry, number: int, words: WordList | 
 
 
 def judge_changed_plays(before: Game, after: Game, words: WordList | None) -> tuple[PlayJudged, ...]:
-    """Return what the word list says about the plays that have other words after a change than before.
+    """Return the unlisted words of the plays that have other words in the game `after` than in `before`.
 
-    Whether a play counts decides which words the later plays have, so the plays are judged in their order.
+    The plays are judged in their order: whether a play counts decides which words the later plays have.
     """
     if words is None or after.rules.challenge is not ChallengeRule.VOID:
         return ()
