@@ -69,7 +69,7 @@ class Judge(StrEnum):
 class Answered:
     """The answer to the question of the entry `of`: the number of its alternative that counts (`chosen`).
 
-    `is_final` is False while the players still step through the answers at the panel: the question stays open.
+    `is_final` is False while the players only try the answers one by one at the panel: the question stays open.
     """
 
     kind: ClassVar[str] = "answered"
@@ -152,10 +152,8 @@ class Doubt:
     """Why it is in doubt which alternative of an entry is right.
 
     - `code` and `values`: the question, as in `Sentence`.
-    - `answers`: the texts of some alternatives, each with the number of its alternative. The text of any other
-      alternative is computed from its steps.
-    - `waits`: True if nothing counts before the answer. If the players make the next turn instead, the question is
-      dropped.
+    - `answers`: texts of some alternatives, by their number. Any other text is computed from the alternative.
+    - `waits`: True if nothing counts before the answer. The question is dropped if the next turn is made instead.
     - `offers_picture`: True if another picture may answer the question.
     - `squares`: the squares in question.
     - `seen`: the symbols that were read where the alternatives differ. `confidence` is their lowest probability.
@@ -177,13 +175,11 @@ class Entry:
 
     - `number`: the identity of the entry: 1, 2, 3 ... without gaps.
     - `group`: the number of its group. The entries of a group are undone together, because one command has caused them.
-    - `alternatives`: what may have happened. `chosen` is the number of the alternative that counts until an answer
-      (`Answered`) chooses another one.
+    - `alternatives`: what may have happened. `chosen` is the number of the one that counts until an answer.
     - `seat`: the player whose own button or phone was pressed; None for a button that all players share.
     - `clocks`: the seconds that each player had used, or None in a game without a clock.
     - `doubt`: why it is in doubt which alternative is right, or None.
-    - `is_readable`: False for an entry that is lost, because its data is damaged. Its alternative is empty, and all
-      totals after it are uncertain.
+    - `is_readable`: False for a damaged entry. Its alternative is empty, and all totals after it are uncertain.
     """
 
     number: int
@@ -203,10 +199,7 @@ class Entry:
         return (step for step in steps if isinstance(step, Note))
 
     def list_refs(self, chosen: int) -> Iterator[Ref]:
-        """Yield the identities of the acts of alternative number `chosen`, in their order.
-
-        Further identities follow without end; no act has them yet.
-        """
+        """Yield the identities of the acts of alternative number `chosen`, and after them unused ones without end."""
         return number_refs(self.number, label_parts(self.alternatives)[chosen])
 
 
@@ -329,8 +322,7 @@ class Ledger:
     def is_answered(self, number: int) -> bool:
         """Return True if the question of an entry is answered for good.
 
-        At the panel, the players step through the answers. The chosen one becomes final when something else is
-        recorded, so when the answer is not in the last group any more.
+        An answer that the players only try at the panel becomes final when a later group is recorded.
         """
         answer = self.answers.get(number)
         if answer is None:
@@ -345,10 +337,7 @@ class Ledger:
 
     @cached_property
     def undone_group(self) -> int | None:
-        """The number of the group that a redo brings back, or None if there is none.
-
-        A new command after an undo ends the possibility to redo.
-        """
+        """The number of the group that a redo brings back, or None: nothing can be redone after a new command."""
         undone: list[int] = []
         for entry in self.entries:
             note = next(entry.notes, None)

@@ -34,13 +34,13 @@ MIN_CERTAIN_PROBABILITY = 0.9995
 class TableEvidence:
     """Evidence from the readings of the current game's board.
 
-    - `history`: the combined readings of each tile.
+    - `history`: the last readings, with which the next reading is explained.
     - `doubtful`: the letters (faces) that no reading has shown with certainty, by square. They count without a
       question, because nearly all of them are right. The page marks them until a reading or a player confirms them.
     - `reading`: the last reading; None before the first one.
     - `to_clear`: the withdrawn plays whose tiles the players must remove.
-    - `lost`: the squares of recorded tiles that a picture did not show, as the players were told. They are told once.
-    - `told`: the keys of the problems of pictures that the players were told. They are told once.
+    - `lost`: the squares of recorded tiles that a picture did not show. The players were told, and are not told again.
+    - `told`: the message keys of problems of pictures. The players were told, and are not told again.
     - `look`: the last picture. `board_colours`: the colours of the board, in the format of `TableSnapshot`.
     """
 
@@ -61,9 +61,10 @@ class TableEvidence:
         steps: Sequence[Step],
         asked: Collection[Square],
     ) -> TableEvidence:
-        """Return the evidence after a reading, from which `steps` were recorded; `game` is the game after them.
+        """Return the evidence after a reading from which `steps` were recorded.
 
-        The players are asked about the squares `asked`, so that these are not marked as doubtful.
+        `game` is the game after the steps, and `history` has the last readings with this one. Squares about which the
+        players are asked (`asked`) are not marked as doubtful.
         """
         aligned = align_reading(game, reading) or reading
         doubtful = {
@@ -132,7 +133,7 @@ class _StoredEvidence(msgspec.Struct, omit_defaults=True):
 
 
 def write_evidence(evidence: TableEvidence, length: int) -> str:
-    """Return the evidence as the text of a note; `length` is the number of rows of the game that it goes with."""
+    """Return the evidence as the text of a note. `length` is the number of rows that the game has in the store."""
     history, reading = evidence.history, evidence.reading
     stored = _StoredEvidence(
         length,
@@ -156,7 +157,11 @@ def write_evidence(evidence: TableEvidence, length: int) -> str:
 
 
 def load_evidence(store: GameStore, game: int, length: int) -> TableEvidence:
-    """Return the evidence of a game from its note; empty evidence if the game has changed since, or without a note."""
+    """Return the evidence of a game from its note.
+
+    Return empty evidence if there is no note, or if the game has not `length` rows in the note: the note was saved
+    before the last change of the game.
+    """
     warning = "the evidence of earlier readings is not known"
     stored = load_note(store, game, EVIDENCE_NOTE, _StoredEvidence, warning)
     if stored is None or stored.length != length:

@@ -108,7 +108,10 @@ class NoDirector:
 
 
 MAX_QUICK_S = 10.0
-"""Time, in seconds, after which a press is that of the next player. Few players draw tiles, think and play faster."""
+"""Time after a press, in seconds, in which another press is probably by the same player, who changes the play.
+
+Few players draw tiles, think and play in less time.
+"""
 
 
 class GameController:
@@ -141,7 +144,7 @@ class GameController:
         self._last_press = -MAX_QUICK_S
         """The time (s) at which the last turn was recorded from a press."""
         self.seat: int | None = None
-        """The player whose button or phone ended the turn last; None for a shared one, and for the API."""
+        """The player whose button or phone has ended the last turn; None for a shared button, and for the API."""
         self.notices: tuple[Notice, ...] = ()
         """Notices to show in the next snapshot."""
         self.evidence = TableEvidence()
@@ -198,11 +201,11 @@ class GameController:
 
     @property
     def waits_for_answer(self) -> bool:
-        """True if the game waits for an answer: nothing counts before it."""
+        """True if the game waits for the answer to the question that is shown: nothing counts before the answer."""
+        if self.wait_question is not None:
+            return True
         entry = self.shown_entry
-        if self.wait_question is not None or entry is None or entry.doubt is None:
-            return self.wait_question is not None
-        return entry.doubt.waits and not self.ledger.get_steps(entry)
+        return entry is not None and bool(entry.doubt and entry.doubt.waits) and not self.ledger.get_steps(entry)
 
     @property
     def missed_press(self) -> Entry | None:
@@ -232,9 +235,10 @@ class GameController:
 
     @property
     def awaits_play(self) -> bool:
-        """True if a new play on the board may become a turn, also in a pause: it may have been placed before.
+        """True if a new play on the board may become a turn.
 
-        No play may become a turn while players draw, or if the game should end by the rules.
+        This is also so in a pause, because the play may have been placed before the pause. No play may become a turn
+        while players draw for first play, or if the game should end by the rules.
         """
         return self.phase in (*TURN_PHASES, Phase.PAUSED) and not self.game.drawing and self.game.end_due is None
 
@@ -282,7 +286,7 @@ class GameController:
 
     @property
     def can_return(self) -> bool:
-        """True if nothing is left to undo in this game, so that its start can be undone to continue the game before."""
+        """True if an undo goes back to the game before, because nothing is left to undo in this game."""
         return self.game_before is not None and self._log is not None and not self._log.can_undo
 
     # Recording
@@ -320,9 +324,12 @@ class GameController:
     ) -> None:
         """Record the events of a decision about a turn, with its question.
 
-        `reading` is the reading that it is about, `history` the evidence with this reading, `images` and `crop` are the
-        pictures of the turn and of the squares in question. `base` is the ledger with the answers that the reading
-        gives to earlier questions. `joins_last` is that of `record`. Raises `CommandRefusedError`.
+        - `reading`: the reading of the board from which the decision was made. `history`: the last readings with it.
+        - `images`, `crop`: the pictures of the turn, and of the squares in question.
+        - `base`: the ledger with the answers that the reading gives to earlier questions.
+        - `joins_last`: True if the entry belongs to the last group, so that one undo takes back both.
+
+        Raises `CommandRefusedError`.
         """
         base = base or self.ledger
         with convert_engine_errors():
@@ -337,7 +344,7 @@ class GameController:
                 self.show_images(images)
         self.notices += decision.notices
         if decision.warning and (decision.warning not in self._shown_warnings or not decision.events):
-            self._shown_warnings.add(decision.warning)  # players may have ignored the warning on purpose
+            self._shown_warnings.add(decision.warning)  # warn only once: players may ignore the warning on purpose
             self.show_problem(decision.warning, Trouble.BOARD)
 
     def record(
@@ -350,9 +357,16 @@ class GameController:
         crop: bytes | None = None,
         joins_last: bool = False,
     ) -> None:
-        """Record a group of entries: `record`, the withdrawal that players have acted on, and questions about blanks.
+        """Record what a command has contributed, as one group of entries.
 
-        If `joins_last` is True, they belong to the last group. The other arguments are those of `record_decision`.
+        The group has `record` and what follows from it: the withdrawal of an unlisted play that the players have taken
+        off, answers that corrections have given, and questions about new blanks.
+
+        - `base`: the ledger to which the entries are added; None for the current one.
+        - `reading`: the reading of the board that is the reason, or None.
+        - `images`, `crop`: the pictures of the turn, and of the squares in question.
+        - `joins_last`: True if the entries belong to the last group, so that one undo takes back both.
+
         Raises `CommandRefusedError`.
         """
         words = find_deciding_words(self.words)
@@ -391,11 +405,15 @@ class GameController:
         *,
         pictures: Mapping[int, Mapping[str, bytes]] | None = None,
     ) -> None:
-        """Continue with a ledger that has further entries, and save them together with the evidence."""
+        """Continue with a ledger that has new entries, and save them together with the evidence.
+
+        `steps` are the acts and edits of the new entries, and `pictures` the pictures by the number of their entry.
+        """
         before = self.game
         self._update_notices(before, ledger)
         if any(isinstance(step, PositionEntered) for step in steps):
-            self.evidence = replace(self.evidence, history=EMPTY_HISTORY)  # it is about a board without these tiles
+            # The earlier readings are of a board without the tiles of the position.
+            self.evidence = replace(self.evidence, history=EMPTY_HISTORY)
         to_clear = add_withdrawn_plays(self.evidence.to_clear, before, ledger.game, self.evidence.reading)
         self.evidence = replace(self.evidence, to_clear=to_clear)
         notes = {EVIDENCE_NOTE: write_evidence(self.evidence, 1 + len(ledger.entries))}
@@ -404,7 +422,10 @@ class GameController:
             self.show_notice("picture-not-saved", self.store.picture_problem, trouble=Trouble.STORE)
 
     def _update_notices(self, before: Game, ledger: Ledger) -> None:
-        """Show a notice for each play that does not count, and for each one that counts although a word is unlisted."""
+        """Show a notice for each new or changed play that does not count, because it has an unlisted word.
+
+        The play may stay on the board because a later play needs its tiles: then the notice says so.
+        """
         if before.rules.challenge is not ChallengeRule.VOID:
             return
         known = {item.ref: item.act for item in before.items}
@@ -419,7 +440,7 @@ class GameController:
                 self.show_notice(key, *values, trouble=Trouble.BOARD)
 
     def save_evidence(self) -> None:
-        """Save the evidence, if a reading has changed it without recording anything."""
+        """Save the evidence alone, after a reading from which nothing was recorded."""
         if self._log is not None:
             with log_store_errors("the evidence of the readings is not kept"):
                 self.store.save_note(self.log.number, EVIDENCE_NOTE, write_evidence(self.evidence, self.log.length))
@@ -449,14 +470,21 @@ class GameController:
         self._continue_with(self.ledger.record([((note,),)], group=self.ledger.last_group))
 
     def undo(self) -> None:
-        """Undo the last group, and restore the clock. Raises `CommandRefusedError`."""
+        """Undo what the last command has recorded (its group of entries), and restore the clock.
+
+        Raises `CommandRefusedError` if there is nothing to undo.
+        """
         self._move(self.ledger.undo)
 
     def redo(self) -> None:
-        """Redo the group that was undone last, and restore the clock. Raises `CommandRefusedError`."""
+        """Redo what was undone last (a group of entries), and restore the clock.
+
+        Raises `CommandRefusedError` if there is nothing to redo.
+        """
         self._move(self.ledger.redo)
 
     def _move(self, step: Callable[[], Ledger]) -> None:
+        """Continue with the ledger that `step` returns after an undo or a redo, and save it."""
         before = self.game
         with convert_engine_errors():
             ledger = step()
@@ -467,7 +495,10 @@ class GameController:
             self.clock_keeper.restore(before, self.game)
 
     def _note_entered(self, steps: Sequence[Step], after: Game) -> None:
-        """Update the evidence by what players have entered, who know the tiles; `after` is the game after it."""
+        """Update the evidence by what players have entered (`steps`): they know the tiles for certain.
+
+        `after` is the game after the steps.
+        """
         events = [step for step in steps if isinstance(step, Act | Edit)]
         squares: set[Square] = set()
         for event in events:

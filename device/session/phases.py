@@ -135,8 +135,8 @@ _REFUSAL_KEY_BY_TRANSITION = MappingProxyType(
 def find_refusal_key(phase: Phase, transition: Transition) -> str:
     """Return the key of the message that says why a phase does not allow the commands of a transition.
 
-    A message can belong to a phase or to a transition. In the lobby and while the board is read, the message of the
-    phase is used. In other phases, the message of the transition has precedence, but for a challenge that of the phase.
+    Some phases and some transitions have a message. In the lobby and while the board is read, the message of the phase
+    is used. In other phases, that of the transition comes first. Only for a challenge, that of the phase comes first.
     """
     by_phase, by_transition = _REFUSAL_KEY_BY_PHASE.get(phase, ""), _REFUSAL_KEY_BY_TRANSITION.get(transition, "")
     if phase in (LOBBY, LOOKING):

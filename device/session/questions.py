@@ -84,9 +84,9 @@ class TurnQuestion:
         return bool(self.answers[0])
 
     def split_picture(self) -> tuple[TurnQuestion, bool]:
-        """Return the question without a later answer to look again, and True if there was one.
+        """Return the question without the answer *Look again*, and True if the question had this answer.
 
-        If it is the first answer, it stays: it means that nothing counts yet.
+        As the first answer, *Look again* stays: it means that nothing counts before the players answer.
         """
         texts = self.question.answers
         pairs = [
@@ -113,6 +113,7 @@ def make_finding_question(game: Game, finding: Finding) -> TurnQuestion:
 
 
 def _describe_option(game: Game, finding: Finding, option: Option) -> str:
+    """Return the text of the answer that chooses an option of a finding."""
     if not option.events:
         return get_text("answer-mistake" if option.is_mistake else "answer-read-again")
     if isinstance(option.events[-1], GameEnded):
@@ -125,9 +126,9 @@ def _describe_option(game: Game, finding: Finding, option: Option) -> str:
 
 
 def _lacks_kept_play(answers: Iterable[Sequence[Event]]) -> bool:
-    """Return True if no answer about missing tiles keeps their play while the game goes on.
+    """Return True if the question about missing tiles has no answer that the play stands and the game goes on.
 
-    The picture may have been an old one, or something covered the tiles.
+    The players need this answer: the picture may be an old one, or something has covered the tiles.
     """
     firsts = (events[0] for events in answers if events)
     return all(isinstance(first, PlayWithdrawn | TurnCorrected | GameEnded) for first in firsts)
@@ -142,10 +143,11 @@ def make_doubt(
     *,
     offers_picture: bool = False,
 ) -> Doubt:
-    """Return the doubt that records a question about the next entry of `game`, which has these alternatives.
+    """Return the doubt of the next entry of `game`, which stores the question `asked` about its `alternatives`.
 
-    `seat` is the player whose own button was pressed, or None; `reading` is the reading that the question is about.
-    `offers_picture` is True if another picture may answer it.
+    The text of the question is stored in parts, so that it can be shown later with the names and turns that are right
+    then. `seat` is the player whose own button was pressed, or None. `reading` is the reading that the question is
+    about. `offers_picture` is True if another picture may answer the question.
     """
     described = {text: n for n, events in enumerate(asked.answers) if (text := _describe(game, events))}
     seats = range(len(game.players))
@@ -184,6 +186,10 @@ def _store_values(text: str, described: Mapping[str, int], names: Mapping[str, V
 
 
 def _store_value(value: str, described: Mapping[str, int], names: Mapping[str, Value]) -> Value:
+    """Return a value of a text as it is stored: an answer by its number, a player by the role, a message by its key.
+
+    `described` has the numbers of the answers by their text, and `names` the roles of the players by their name.
+    """
     if (number := described.get(format_sentence(value))) is not None:
         return AnswerText(number)
     if isinstance(value, Message) and (value.key or value.values):
@@ -208,10 +214,10 @@ def find_asked_words(ledger: Ledger) -> frozenset[str]:
 def make_blank_doubts(
     ledger: Ledger, words: WordList | None, reading: BoardReading | None
 ) -> list[tuple[tuple[Alternative, ...], Doubt]]:
-    """Return a question for each blank on the board whose letter nobody has been asked for: its answers, and its doubt.
+    """Return a question about each blank on the board whose letter has not been asked for: its alternatives and doubt.
 
-    The first answer leaves the letter open. Others say that the tile is a letter that was read as a blank. If words may
-    be looked up, only letters that make valid words are offered.
+    The first answer leaves the letter open. Some answers say that the tile is a letter that was misread as a blank. The
+    others name the blank; if words may be looked up, only with letters that make valid words.
     """
     game, asked = ledger.game, _find_asked_blanks(ledger)
     found = []
@@ -244,7 +250,7 @@ def _find_asked_blanks(ledger: Ledger) -> set[Square]:
 
 
 def _find_letters(game: Game, words: WordList | None, square: Square) -> tuple[str, ...]:
-    """Return the letters to offer for a blank; none if it belongs to a play that does not count, whatever it is."""
+    """Return the letters to offer for a blank; none if its play does not count because of another letter."""
     deciding = find_deciding_words(words)
     if deciding is not None and game.find_void_words(deciding):
         return ()
@@ -261,8 +267,9 @@ def show_question(
 ) -> Question:
     """Return the question of an entry as the players see it.
 
-    `picture` is the name of a picture of its squares. If another picture may answer the question, the last answer is to
-    look again; it is the number of alternatives of the entry. A deferred question does not have it.
+    `picture` is the name of a picture of the squares in question. If another picture may answer the question, the
+    answer *Look again* is added as the last one, so that its number is that of the alternatives. A question that the
+    players answer later (`is_deferred`) does not get it, because the board has changed since.
     """
     assert entry.doubt is not None
     doubt, before = entry.doubt, ledger.find_game_before(entry)
@@ -295,7 +302,10 @@ def _describe_answer(ledger: Ledger, before: Game, entry: Entry, number: int) ->
 
 
 def list_open_questions(ledger: Ledger, game_number: int, pictures: Mapping[int, str]) -> tuple[DeferredQuestion, ...]:
-    """Return the questions that the players answer later, the oldest first."""
+    """Return the questions that the players have not answered, except the one that is shown now; the oldest first.
+
+    `pictures` has the names of their pictures by the number of the entry.
+    """
     shown = find_shown_entry(ledger)
     return tuple(
         DeferredQuestion(
@@ -360,10 +370,10 @@ def _write_value(value: Value, before: Game, answers: Mapping[int, str]) -> str:
 
 
 def _list_symbols(before: Game, entry: Entry) -> tuple[tuple[str, ...], ...]:
-    """Return the symbols of each answer on the squares of a question.
+    """Return the symbols of each answer on the squares of a question, or nothing if an answer has none.
 
-    Nothing is returned if an answer says nothing about the squares. That the game does not start from the tiles on the
-    board says that their squares are empty.
+    An answer without steps has none. There is one exception: if the game does not start from the tiles on the board,
+    their squares are empty in the game.
     """
     assert entry.doubt is not None
     boards = []

@@ -42,9 +42,9 @@ _WRONG_BOARD_CODES = frozenset(
 
 
 def find_missed_press(ledger: Ledger) -> Entry | None:
-    """Return the entry of a press that has recorded nothing, because its question is not answered, or None.
+    """Return the entry of the last press that has recorded nothing, because its question is not answered, or None.
 
-    A question whether an earlier turn has changed stays open beside the next press.
+    A question that is about another board, or that changes an earlier turn, does not mean that a turn was missed.
     """
     counting = find_counting_entries(ledger)
     waiting = [entry for entry in find_open_entries(ledger) if entry not in counting]
@@ -57,7 +57,7 @@ def find_missed_press(ledger: Ledger) -> Entry | None:
 
 
 def make_question_history(ledger: Ledger, evidence: TableEvidence, asked_words: frozenset[str]) -> QuestionHistory:
-    """Return what a ledger says about earlier questions.
+    """Return the earlier questions of a game, so that the players are not asked the same again.
 
     `asked_words` are the unlisted words about which the players were asked in earlier games.
     """
@@ -91,7 +91,7 @@ def add_evidence(
 ) -> TableEvidence:
     """Return the evidence after a reading and the decision about it.
 
-    `game` is the game before the turn, and `history` the combined readings with this one. Raises `RulesError` or
+    `game` is the game before the turn, and `history` has the last readings with this one. Raises `RulesError` or
     `NotationError` for impossible events.
     """
     asked = decision.open_question
@@ -143,12 +143,12 @@ def add_record(
 ) -> tuple[Ledger, int]:
     """Return the ledger with a record, and the number of its entry (0 if the record is empty).
 
-    `words` is the list that decides about words, or None. If a play does not count, and the players have made the next
-    turn, they have acted on what the table said: then its withdrawal is recorded, too. Raises `RulesError` or
-    `NotationError` for impossible acts.
+    `words` is the list that decides about words, or None. Raises `RulesError` or `NotationError` for impossible acts.
     """
     if record.is_empty:
         return ledger, 0
+    # The last play does not count because of an unlisted word. If the next turn follows, the players have taken its
+    # tiles off, as the table told them: so its withdrawal is an act now.
     void = find_void_turn(ledger.game)
     if void is not None and any(isinstance(s, PlayerTurn) for steps in record.alternatives for s in steps):
         ledger = ledger.record([((PlayWithdrawn(None, void.ref),),)], group=group)
@@ -164,8 +164,8 @@ def close_questions(
 ) -> Ledger:
     """Return the ledger with the answers that corrections have given, and with a question about each new blank.
 
-    `words` is the word list in use, and `reading` the last reading of the board; each may be None. `source` is that of
-    the command.
+    `words` is the word list in use, and `reading` the last reading of the board; each may be None. `group` and `source`
+    are those of the new entries.
     """
     for entry in find_corrected_entries(ledger):
         if entry.number in ledger.answers:  # the players have chosen this answer at the panel, and may choose another
@@ -185,9 +185,11 @@ def answer_question(
     *,
     is_final: bool = True,
 ) -> Ledger:
-    """Return the ledger with an answer of the players to the question of an entry, and what follows from it.
+    """Return the ledger with the answer number `chosen` of the players to the question of an entry.
 
-    The arguments are those of `close_questions`. Raises `RulesError` or `NotationError` if it is not possible.
+    What follows from the answer is recorded, too: unlisted words of plays that it changes, and questions about new
+    blanks. `words` is the word list in use, and `reading` the last reading of the board; each may be None. If
+    `is_final` is False, the question stays open. Raises `RulesError` or `NotationError` for an impossible answer.
     """
     group = entry.group if entry.group == ledger.last_group else ledger.next_group
     after = ledger.answer(entry.number, chosen, is_final=is_final, group=group)

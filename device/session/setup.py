@@ -59,7 +59,7 @@ class SetupView:
 class _StoredCorners(msgspec.Struct, frozen=True, omit_defaults=True):
     """Contents of the note: corners that a user placed, in pixels of a picture with this shape.
 
-    `mirrored` and `detected` are the last two arguments of `BoardCamera.place_corners`.
+    `mirrored` is True for corners in a mirrored picture. `detected` is True if the grid was found near the corners.
     """
 
     corners: tuple[tuple[float, float], ...]

@@ -106,7 +106,7 @@ class TurnView:
     - `stands`: False for a play that was withdrawn later.
     - `target`: number of the play that was challenged or withdrawn. `by`: the challenger.
     - `problems`: texts about violations of the rules; the turn counts nevertheless.
-    - `provisional`: True while a question about the turn is open.
+    - `provisional`: True while the turn may still change, because the players have not answered a question about it.
     - `doubtful`: squares (`H8`) of letters that the camera read without certainty, and that nothing has confirmed yet.
     - `ref`: the identity of the turn, which stays the same when the turn gets another number.
     """
@@ -204,7 +204,7 @@ class TableSnapshot:
       `drawing` are the players who must draw now. `exchange_most` is the number of tiles that may be exchanged now.
       `clock` is None in a game without a clock. `unseen` counts the tiles that are not on the board, in alphabetical
       order. `lost` are the tiles that the set does not have any more.
-    - Questions: `open_questions` are the deferred questions, the oldest first.
+    - Questions: `question` is the one that is shown now. `open_questions` are those to answer later, the oldest first.
     - The end: `end_due` is True if the game should end by the rules. `winners` are set after the end. `racks_wanted`
       are the players whose unplayed letters are not known; with `skips_racks`, no unplayed letters count.
     - Rules: `rules` are the rules in force (None before the first game), `finish_lines` the points that each player

@@ -34,7 +34,7 @@ _PREMIUM_TEXT = {
 def build_snapshot(game: Game, words: WordList | None, provisional: Collection[int] = ()) -> TableSnapshot:
     """Return the snapshot of a game; words are looked up in `words`, or not checked if `words` is None.
 
-    `provisional` are the numbers (from 0) of the turns about which a question is open.
+    `provisional` are the numbers (from 0) of the turns that may still change, because a question is not answered.
     """
     outcome = game.outcome
     shown_words = words if game.rules.open_dictionary else None

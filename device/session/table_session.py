@@ -280,7 +280,10 @@ class TableSession(Closeable):
     # Running a command
 
     def _run_command(self, command: TableCommand, pressed: float, seat: int | None) -> None:
-        """Run a command that was submitted at time `pressed` (s). Errors become notices for the players."""
+        """Run a command that was submitted at time `pressed` (s) by the player `seat`.
+
+        Errors become notices for the players, except `CommandRefusedError`, which is raised.
+        """
         controller = self._controller
         wait_question, notices, seat_before = controller.wait_question, controller.notices, controller.seat
         controller.notices = ()
@@ -290,10 +293,10 @@ class TableSession(Closeable):
                 controller.clock_keeper.stop(pressed)
             command.run(self._context)
             if self._has_recorded():
-                self._turn_worker.stop()  # a capture that is not ready would undo what this command has recorded
+                self._turn_worker.stop()  # a turn that is still being read began in the game before this command
             update_challenge_question(controller)
             self._background.check_removed_tiles()
-            self._context.turn_recorder.settle_flip()
+            self._context.turn_recorder.settle_flip()  # the tiles recorded now may show if pictures are mirrored
         except CameraError as error:
             trouble = Trouble.NONE if isinstance(error, PictureNeededError) else Trouble.CAMERA
             controller.show_problem(str(error), trouble)
@@ -301,7 +304,7 @@ class TableSession(Closeable):
             controller.show_problem(str(error), Trouble.STORE)
         except CommandRefusedError:
             controller.seat = seat_before
-            if not self._has_recorded():
+            if not self._has_recorded():  # nothing has changed, so question and notices are still right
                 controller.wait_question, controller.notices = wait_question, notices
             raise
         except Exception:
@@ -315,7 +318,7 @@ class TableSession(Closeable):
         return self._controller.has_game and self._controller.log.length != self.state.events
 
     def _begin_command(self, command: TableCommand, seat: int | None) -> None:
-        """Note who gives a command that ends a turn, and stop a reading that is not ready; `seat` is that of `submit`.
+        """Note which player gives a command that ends a turn (`seat`), and stop a reading that is not ready.
 
         Raises `CommandRefusedError` if the players must answer a question first.
         """

@@ -62,8 +62,8 @@ class Listeners(Generic[Value]):
 class CommandQueue:
     """Queue of the thread named `table`, which runs one command at a time; another command is refused meanwhile.
 
-    Commands may be submitted on any thread. Tasks and pings are not refused: they wait for the running command. A
-    command is only queued behind a task.
+    Commands may be submitted on any thread. Besides commands, there are tasks and pings, which are never refused: they
+    wait for the running command. A command waits for a running task.
     """
 
     def __init__(self, state: TableSnapshot, build_snapshot: Callable[[], TableSnapshot]) -> None:
@@ -171,6 +171,7 @@ class CommandQueue:
         return make_refusal("busy") if self._is_busy else None
 
     def _run_command(self, work: Callable[[], None]) -> TableSnapshot:
+        """Run a command; return the snapshot after it. The next command is accepted even if this one has failed."""
         try:
             work()
         finally:

@@ -56,9 +56,13 @@ class TurnRecorder:
     def take_turn(self) -> tuple[str, ...]:
         """Take a picture, read the board and record the turn; return the problems of the picture.
 
-        If no board is found, the picture and the reason are shown. If the turn is not read in time, the players are
-        asked. If they choose to wait, the next call waits for the same reading. If the board is that of a turn that has
-        just ended automatically, the press was probably meant for this turn, and records nothing. Raises `CameraError`.
+        - If no board is found, the picture and the reason are shown.
+        - If the turn is not read in time, the players are asked. If they choose to wait, the next call waits for the
+          same reading.
+        - If a turn has just ended automatically and the board is still the same, the press was probably meant for that
+          turn, and records nothing.
+
+        Raises `CameraError`.
         """
         controller, worker, auto_turns = self.controller, self.worker, self.background.auto_turns
         if controller.game.tiles.by_hand_only:
@@ -91,8 +95,8 @@ class TurnRecorder:
     def _start_capture(self, context: TurnContext, ended: AdvanceCapture | None = None) -> None:
         """Start to take pictures of the board, and to infer the turn from them.
 
-        `ended` is the capture of a turn that has just ended automatically, if the press may be meant for that turn. It
-        is compared as a part of the capture, so that a reading which the players have to wait for is compared as well.
+        `ended` is the capture of a turn that has just ended automatically, if the press may be meant for that turn.
+        Both boards are compared on the thread of the capture, so also after the players have chosen to wait.
         """
         game, camera, reader = self.controller.game, self.board_camera, self.background.advance_reader
 
@@ -109,8 +113,8 @@ class TurnRecorder:
     def _adapt_advance(self, advance: AdvanceCapture) -> TurnCapture:
         """Return the turn of a capture in advance, in the current game.
 
-        If a command is the reason to record it now, its button or phone may be the next player's. So it does not show
-        who has played. If its tiles only answer a question that has been deferred since, no turn is recorded.
+        The player who gave the command is not used: it may be the next player. If the tiles only answer an earlier
+        question, no turn is recorded.
         """
         rests = self.background.advance_reader.list_rests(advance.turn.frame.time)
         turn = advance.adapt(replace(self.controller.turn_context, seat=None, rests=rests))
@@ -131,11 +135,13 @@ class TurnRecorder:
     def record_unended_play(self, seat: int | None, *, may_read_board: bool = False) -> None:
         """Record the play on the board if it is at rest and no button has ended its turn, and show a notice.
 
-        Commands call this before they run, because they follow the play: a pass is the next player's, and a challenge
-        is about the play. `seat` is the player who gave the command, None if it is not known or does not matter. If it
-        is the player of the last play on the board, nothing is recorded: this player neither passes after a play nor
-        challenges it. If `may_read_board` is True and the board has changed since it was read, or moves, it is read
-        now, as at the end of a turn. If it may then show a play that cannot be recorded, a notice says so.
+        Some commands call this before they run, because they come after the play: a pass is the next player's, and a
+        challenge is about the play.
+
+        - `seat`: the player who gave the command; None if this is not known or does not matter. The player of the new
+          play neither passes after it nor challenges it, so nothing is recorded for that player.
+        - `may_read_board`: True if the board is read now, as at the end of a turn, if it has changed since it was read
+          or moves. If it may then show a play that cannot be recorded, a notice says so.
         """
         controller = self.controller
         if not controller.awaits_play:
@@ -158,7 +164,7 @@ class TurnRecorder:
     def settle_flip(self) -> None:
         """Let the recorded tiles decide whether pictures are mirrored, if the last reading could not.
 
-        While a question is open, the players may still choose another answer than the recorded one.
+        This is not done while a question is open: another answer may change the recorded tiles.
         """
         if self.controller.has_game and self.controller.question is None:
             self.board_camera.settle_flip(self.controller.game.board)
@@ -169,10 +175,10 @@ class TurnRecorder:
         return self.controller.awaits_play and turn is not None and self._shows_play_before(turn, seat)
 
     def _find_unended_turn(self, may_read_board: bool) -> tuple[AdvanceCapture | None, TurnCapture | None]:
-        """Return the capture in advance that shows the board, and its turn in the current game.
+        """Return the capture of the board that was made in advance, and the turn that it shows in the current game.
 
-        If the board is read now, return no capture in advance, only its turn. Return neither if the board moves and is
-        not read, or if a turn was recorded since it was captured.
+        If the board is read now, the capture is None. Both are None if the board moves and is not read now, or if a
+        turn was recorded since the capture.
         """
         is_readable = self.board_camera.is_live and not self.controller.game.tiles.by_hand_only
         if may_read_board and is_readable and not self._is_board_known():
@@ -205,7 +211,7 @@ class TurnRecorder:
             self.worker.stop()
 
     def _shows_play_before(self, turn: TurnCapture, seat: int | None) -> bool:
-        """Return True if a turn shows an unrecorded play that is not of `seat`.
+        """Return True if a turn shows an unrecorded play by another player than `seat`.
 
         The word list is not used: otherwise a notice would reveal that the words of the play are valid.
         """
@@ -217,19 +223,18 @@ class TurnRecorder:
         return board is not None and shows_unended_play(board, context)
 
     def _record_new_picture(self, turn: TurnCapture) -> TurnCapture:
-        """Record a turn unless its picture, which a phone or a folder gave, is that of an earlier turn.
+        """Record a turn, unless its picture (from a phone or a folder) was already used for an earlier turn.
 
-        Return the turn, in this case without its inference and decision. The picture counts as used before the turn is
-        stored, because there may be a power cut then. It is noted again afterwards, because it may show two turns.
+        Return the turn; if the picture was used, without its inference and decision.
         """
         controller, digest = self.controller, digest_image(turn.frame.image)
         game_number, turn_count = controller.log.number, len(controller.game.turns)
         if self.used_pictures.is_used(digest, game_number, turn_count):
             turn = reject_used_picture(turn)
-        if turn.decision is not None:
+        if turn.decision is not None:  # note the picture before the turn is stored: the power may fail in between
             self.used_pictures.add(digest, game_number, turn_count + 1)
         self._record_turn(turn)
-        if turn.decision is not None and turn.decision.events:
+        if turn.decision is not None and turn.decision.events:  # note it again: it may have shown two turns
             self.used_pictures.add(digest, game_number, len(controller.game.turns))
         return turn
 
@@ -249,7 +254,7 @@ class TurnRecorder:
         if not (evidence.board_colours and controller.game.turns):  # once for each game
             colours = sample_board_colours(turn) or evidence.board_colours
             controller.evidence = replace(evidence, board_colours=colours)
-        if turn.ledger is not controller.ledger:
+        if turn.ledger is not controller.ledger:  # the reading has answered an earlier question
             controller.show_notice("question-settled")
         if turn.decision.events:
             self.background.advance_reader.mark_used(turn)
@@ -272,10 +277,10 @@ class TurnRecorder:
         self.background.add_turn(turn, controller.ledger)
 
     def _select_problems(self, turn: TurnCapture) -> list[str]:
-        """Return the problems of the picture to tell the players.
+        """Return the problems of the picture that the players are told.
 
-        Those of the tile set are told once for each game. That the picture is mirrored matters only if it may be the
-        reason for a question.
+        Problems of the tile set are told once in each game. A mirrored picture is told only with a question, because it
+        may be the reason for the question.
         """
         evidence, problems = self.controller.evidence, turn.reading.problems
         of_set = {key_of(problem) for problem in problems} & {FOREIGN_TILES, OTHER_SET, EXTRA_TILES}

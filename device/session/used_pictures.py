@@ -20,11 +20,11 @@ _DIGEST_BYTES = 16
 
 
 class UsedPictures:
-    """Digests of the pictures of one game's turns, each with the number of the picture's turn (from 1).
+    """Digests of the pictures of one game's turns, each with the number of turns that the game had after it.
 
-    If the turn of a picture is undone, the game has fewer turns, and the picture may be sent again. The digests are
-    kept in a note of the game, because a phone may send a picture again after a power cut. Errors of the store are only
-    logged.
+    If the turn of a picture is undone, the game has fewer turns than this, and the picture may be sent again. The
+    digests are kept in a note of the game, because a phone may send a picture again after a power cut. Errors of the
+    store are only logged.
     """
 
     def __init__(self, store: GameStore, *, is_last_refused: bool) -> None:

@@ -18,7 +18,10 @@ MIN_EMPTY_PROBABILITY = 0.5
 MIN_LETTER_PROBABILITY = 0.9
 """Minimum probability of another letter on the square of a tile that must be removed for it to be one of a new play."""
 MAX_MISREAD_PROBABILITY = 0.02
-"""Maximum probability of that letter in the last reading of the tile itself; if it was higher, the tile is misread."""
+"""Maximum probability of that other letter in the last reading of the tile before its withdrawal.
+
+If it was higher, the other letter may be the tile itself, misread.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +43,11 @@ class WithdrawnTile:
         return is_as_before or is_consistent(symbol, self.tile)
 
     def is_replaced(self, reading: BoardReading) -> bool:
-        """Return True if a reading clearly shows another letter on the square, for which this tile was never taken.
+        """Return True if a reading clearly shows another tile on the square, which must be one of a new play.
 
-        Otherwise the letter may be this tile, misread. A blank may be a letter under glare.
+        The reading must show a letter, because a blank may be any tile under glare. And the last reading before the
+        withdrawal must have shown this tile right, and nearly excluded that letter: otherwise the letter may be this
+        tile, misread.
         """
         now = reading.squares[self.square]
         is_letter = now.symbol not in (EMPTY, HIDDEN, BLANK) and now.confidence > MIN_LETTER_PROBABILITY
@@ -63,8 +68,9 @@ def add_withdrawn_plays(
 ) -> tuple[WithdrawnPlay, ...]:
     """Return the plays whose tiles must be removed: `plays`, and those that were withdrawn between two games.
 
-    `reading` is the last reading before the withdrawal, if there was one. Tiles on whose squares a tile is recorded are
-    left out, and so are those of a play that is withdrawn again. A player who takes back a play takes its tiles, too.
+    `reading` is the last reading before the withdrawal, if there was one. Some tiles need not be removed: those of a
+    play that its own player has taken back, because this player takes the tiles, too; and those on whose squares
+    another tile is recorded by now.
     """
     game = after
     known = {turn.ref for turn in before.turns if not turn.stands}
@@ -101,8 +107,8 @@ def find_remaining_plays(plays: Sequence[WithdrawnPlay], reading: BoardReading) 
 def is_cleared(play: WithdrawnPlay, reading: BoardReading) -> bool:
     """Return True if the tiles of a withdrawn play are gone: their squares are empty, or show the tiles of a new play.
 
-    The new play may have some letters on the same squares as the withdrawn play, and a withdrawn tile may be misread.
-    So more squares must show another letter than the withdrawn tile.
+    A new play may have the same letter on some of the squares, and a withdrawn tile may be misread. So the play is
+    cleared if more squares show another letter than show the withdrawn tile.
     """
     is_empty = all(reading.squares[tile.square].probability(EMPTY) > MIN_EMPTY_PROBABILITY for tile in play)
     replaced_count = sum(tile.is_replaced(reading) for tile in play)

@@ -36,7 +36,7 @@ _NEAREST_SHIFTS = ((0, 1), (0, -1), (1, 0), (-1, 0))
 MAX_UNEXPLAINED_TILES = 2
 """Maximum number of new tiles that the inferred events may leave unexplained. With more, the players are asked."""
 MIN_WRONG_LETTERS = 3
-"""Minimum number of old tiles that a picture shows with other letters than before for its new letters to be in doubt."""
+"""Minimum number of old tiles that a picture shows with other letters than before, to doubt its new letters."""
 MIN_WRONG_LETTER_SHARE = 0.1
 """Minimum share (0..1) of old tiles with other letters than before, so that the new letters are in doubt, too.
 

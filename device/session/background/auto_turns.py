@@ -23,16 +23,16 @@ from engine.game import Game
 
 CHECK_INTERVAL_S = 0.25
 MAX_ECHO_S = 5.0
-"""Time after the automatic end of a turn, in seconds, in which a press of the button is ignored, because the player
-probably means the same turn."""
+"""Time after the automatic end of a turn, in seconds, in which a press of the button may be an echo: the player means
+the turn that has just ended, so the press is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
 class AutoTurnConfig:
     """Settings for turns that end without a button.
 
-    A turn is over when the board has been at rest for `wait_s` seconds. If `ends` is True, a turn that is over is
-    ended; otherwise the session only proposes to end it.
+    A turn is over when the board has shown a play at rest for `wait_s` seconds. If `ends` is True, the session then
+    ends the turn; otherwise it only proposes to end the turn.
     """
 
     ends: bool
@@ -41,7 +41,7 @@ class AutoTurnConfig:
 
 @dataclass(frozen=True, slots=True)
 class _EndedTurn:
-    """A turn that was ended automatically, with the number of turns, the capture and the time (s) at its end."""
+    """A turn that was ended automatically: the number of turns after it, its capture, and the time (s) of its end."""
 
     turn_count: int
     capture: AdvanceCapture
@@ -117,10 +117,10 @@ class AutoTurns:
         self._ended_turn = _EndedTurn(len(game.turns), capture, self._clock())
 
     def consume_ended_turn(self, game: Game) -> AdvanceCapture | None:
-        """Return the capture of the turn that was just ended automatically, if a press of the button may be its echo.
+        """Return the capture of the turn that has just ended automatically, if a press now may mean this turn.
 
-        Only the first press within `MAX_ECHO_S` seconds may be meant for that turn, and only if the number of turns has
-        not changed. Otherwise return None. Runs on the session's thread.
+        The press may mean it if it is the first one, comes within `MAX_ECHO_S` seconds, and no turn was recorded or
+        undone since. Otherwise return None. Runs on the session's thread.
         """
         ended, self._ended_turn = self._ended_turn, None
         if ended is None or ended.turn_count != len(game.turns) or self._clock() - ended.time >= MAX_ECHO_S:
@@ -128,7 +128,7 @@ class AutoTurns:
         return ended.capture
 
     def check(self) -> float:
-        """End the turn or propose its end, if the turn is over; return the seconds until the next check."""
+        """End the turn or propose its end, if the turn is over. Return the seconds until the next check."""
         if self._queue.is_busy:
             return CHECK_INTERVAL_S
         now, state, rest_since = self._clock(), self._queue.state, self._rest_since
@@ -146,9 +146,9 @@ class AutoTurns:
         return CHECK_INTERVAL_S
 
     def _can_end(self) -> bool:
-        """Return True if a turn may end automatically now: not while tiles of a withdrawn play have to be removed.
+        """Return True if a turn may end automatically now.
 
-        An open question does not prevent the automatic end if one of its answers already counts.
+        It may not while the players must remove tiles of a withdrawn play, or answer a question before anything counts.
         """
         controller = self._controller
         if not (controller.phase.in_play and controller.awaits_play) or controller.evidence.to_clear:
@@ -156,13 +156,12 @@ class AutoTurns:
         return not controller.waits_for_answer
 
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
-        """Pass the reading of a capture to the turn finder.
+        """Pass the reading of a capture to the turn finder, unless the finder has it already for the same game.
 
-        A reading that was passed before is passed again only if the game or the context has changed. The board has been
-        at rest since `since` (s).
+        The board has been at rest since `since` (s). `moment` is the version of the game for which a turn is ended.
         """
         game, board = self._controller.game, capture.turn.reading.board
-        if capture is self._last_capture and len(game.turns) < self._last_turn_count:
+        if capture is self._last_capture and len(game.turns) < self._last_turn_count:  # undone, and nothing has moved
             self._undone_capture = capture
         if len(game.turns) != self._last_turn_count:
             self._forget_play()  # a press came first
@@ -177,6 +176,7 @@ class AutoTurns:
                 self._end(found, moment)  # the next player has already played
 
     def _end(self, found: FoundTurn, moment: Moment) -> None:
+        """End a turn that is over, or only propose to end it."""
         assert found.capture is not None, "`_add_capture` passes one with each reading"
         if not self._config.ends:
             self._propose_end()

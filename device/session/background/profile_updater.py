@@ -28,7 +28,7 @@ class _PendingTurn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _LearntTurn:
-    """The last turn from which the profile has learnt, with the rows of true faces, and the name of its game."""
+    """The last turn from which the profile has learnt: the true faces that it has learnt, and the name of the game."""
 
     turn: _PendingTurn
     rows: Sequence[Sequence[str]]
@@ -49,8 +49,8 @@ class ProfileUpdater:
     def add_turn(self, turn: TurnCapture, source: str, ledger: Ledger) -> str:
         """Learn from the previous turn, and keep this turn until the next turn confirms it.
 
-        Uncertain turns are not used, nor are those whose grid was found one square off. `source` identifies the game.
-        If the profile cannot be saved, an error message is returned the first time, otherwise an empty string.
+        A turn is not used if it is uncertain, or if its grid was found one square off. `source` identifies the game.
+        Return an error message if the profile cannot be saved, but only the first time; otherwise an empty string.
         """
         own = turn.own_board
         is_certain = turn.decision is not None and turn.decision.is_clear and turn.is_aligned
@@ -69,10 +69,11 @@ class ProfileUpdater:
         self._pending = self._learnt = None
 
     def learn_corrections(self, source: str, ledger: Ledger) -> str:
-        """Learn the last turn again that was learnt, if it was corrected since then in `ledger`.
+        """Learn the last learnt turn again, if the players have corrected it since: its examples were wrong.
 
-        The later pictures of the game replace its examples, too, but there may be none. `source` identifies the game.
-        Return an error message if the profile could not be saved, otherwise an empty string.
+        `source` identifies the game, and `ledger` has the corrections. Later pictures of the game would replace the
+        wrong examples, but there may be none. Return an error message if the profile could not be saved, otherwise an
+        empty string.
         """
         learnt = self._learnt
         if learnt is None or learnt.source != source or ledger is self._checked_ledger:
@@ -84,12 +85,11 @@ class ProfileUpdater:
         return "" if _list_faces(turn, ledger) == learnt.rows else self._learn(turn, source, ledger)
 
     def _learn_pending(self, source: str, ledger: Ledger) -> str:
-        """Learn from the pending turn. Its board is taken from `ledger`, where the turn may have been corrected.
+        """Learn from the pending turn, which the last turn of `ledger` confirms.
 
-        Squares about which a question is open are not used.
-        The last turn of `ledger` confirms the pending turn. If this is the pending turn itself, it was undone and
-        played again, and its picture may show other tiles. `source` identifies the game. Return an error message if the
-        profile could not be saved, otherwise an empty string.
+        The true faces are those in `ledger`, where the turn may have been corrected. Nothing is learnt if the pending
+        turn is itself the last one: it was undone and played again, and its picture may show other tiles. `source`
+        identifies the game. Return an error message if the profile could not be saved, otherwise an empty string.
         """
         pending, self._pending = self._pending, None
         if pending is None or pending.turn >= len(ledger.game.turns) - 1 or not ledger.game.turns[pending.turn].stands:
@@ -108,10 +108,14 @@ class ProfileUpdater:
 
 
 def _list_faces(turn: _PendingTurn, ledger: Ledger) -> list[list[str]]:
-    """Return 15 rows of 15 true faces in the picture of a turn, with `#` for squares about which a question is open."""
-    board, provisional_squares = ledger.game.turns[turn.turn].board, find_open_squares(ledger)
+    """Return the true faces on the squares in the picture of a turn, as 15 rows of 15 symbols.
+
+    A square is `#` if nothing can be learnt from it: no tile was read there, or the players have not answered a
+    question about it.
+    """
+    board, open_squares = ledger.game.turns[turn.turn].board, find_open_squares(ledger)
     symbols = [
-        symbol if read.is_tile and square not in provisional_squares else HIDDEN
+        symbol if read.is_tile and square not in open_squares else HIDDEN
         for square, (read, symbol) in enumerate(zip(turn.reading.squares, board.symbols(), strict=True))
     ]
     return [symbols[start : start + BOARD_SIZE] for start in range(0, len(symbols), BOARD_SIZE)]

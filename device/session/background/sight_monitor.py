@@ -62,7 +62,7 @@ class SightMonitor:
     def handle_motion(self, is_moving: bool) -> None:
         """Set the sight when something begins to move (`is_moving` is True) or the board has come to rest.
 
-        A hand may have passed over a board that differs from the recorded one: then the difference is shown again.
+        If only a hand has passed over the board, the result of the last comparison is shown again.
         """
         self._set_sight(Sight.HAND_IN_VIEW if is_moving else self._find_known_sight() or Sight.READY)
 
@@ -72,16 +72,20 @@ class SightMonitor:
             self._set_sight(Sight.TURN_OVER)
 
     def handle_rest(self, frame: Frame) -> None:
-        """Check a picture of a board that has changed, if the tiles of a withdrawn play have to be removed."""
+        """Handle a picture of the board, which has changed and come to rest.
+
+        If players must remove the tiles of a withdrawn play, check whether they have.
+        """
         self._change_count += 1
         self._set_sight(Sight.READY)
         if self._controller.evidence.to_clear:
             self._queue.run_task(lambda: self.check_tiles_to_clear(self._read_board(frame.image)))
 
     def check_removed_tiles(self) -> None:
-        """Check after a command if the tiles of a withdrawn play were removed before it; runs on the session's thread.
+        """Check after a command whether the tiles of the play that it withdrew were removed even before the command.
 
-        The board may be at rest since then, so that `handle_rest` is not called.
+        In this case the board may already be at rest, so that `handle_rest` is not called. Runs on the session's
+        thread.
         """
         capture = self._advance_reader.get_unused()
         if capture is not None and not self._is_hand_in_view():
@@ -90,8 +94,9 @@ class SightMonitor:
     def handle_long_rest(self, preview: Frame) -> None:
         """Check if the board has moved, or differs from the recorded one. Raises `CameraError`.
 
-        A board that was as recorded is checked again only if it or the game has changed. If the board was read in
-        advance and still looks the same in `preview`, that reading is used. Otherwise a picture is taken and read.
+        Nothing is done if the last check found the board as recorded, and neither the board nor the game has changed
+        since. If the board was read in advance and still looks the same in `preview`, that reading is used. Otherwise a
+        picture is taken and read.
         """
         if not (self._queue.state.phase.in_play and self._controller.game.board):
             return
@@ -117,10 +122,12 @@ class SightMonitor:
     def _find_known_sight(self) -> Sight | None:
         """Return the result of the last comparison; None if the board or the game has changed since."""
         last = self._last_comparison
-        is_known = last is not None and last == _Comparison(last.sight, self._queue.state.moment, self._change_count)
-        return last.sight if last is not None and is_known else None
+        if last is None or (last.moment, last.change_count) != (self._queue.state.moment, self._change_count):
+            return None
+        return last.sight
 
     def _check_board(self, read: Callable[[], PhotoReading], change_count: int) -> None:
+        """Compare the board with the recorded one, and set the sight. `read` returns the reading of the board."""
         if not self._queue.state.phase.in_play or self._is_hand_in_view():
             return
         before, reading = self._camera.tracker.corners, read()

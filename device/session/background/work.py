@@ -94,7 +94,7 @@ class BackgroundWork(MonitorClient):
     def add_turn(self, turn: TurnCapture, ledger: Ledger) -> None:
         """Learn the look of the tiles from a turn, and renew the memory of the board, both on other threads.
 
-        `ledger` is that after the turn.
+        `ledger` is the ledger with this turn.
         """
         self.advance_reader.renew_memory(turn)
         if self._profile_updater:
@@ -143,7 +143,7 @@ class BackgroundWork(MonitorClient):
         before = self.camera_notice
         self.camera_notice = Notice(format_sentence(message), Trouble.CAMERA) if message else None
 
-        def remove_notice() -> None:  # otherwise a refused command would show it again
+        def remove_notice() -> None:  # a refused command shows the controller's notices again
             self._controller.notices = _drop_camera_notices(self._controller.notices)
 
         def replace_notice(state: TableSnapshot) -> TableSnapshot:

@@ -40,6 +40,7 @@ def _answer(controller: GameController, answer: int) -> bool:
 
     Raises `CommandRefusedError`.
     """
+    # The question whether to wait for a reading that takes long: 0 is to wait, 1 to enter the turn by hand.
     if controller.wait_question is not None:
         if answer not in (0, 1):
             raise make_refusal("nothing-asked")
@@ -82,7 +83,7 @@ def discard_reading(controller: GameController, entry: Entry) -> None:
     check_not_paused(controller)
     if entry.group == controller.ledger.last_group:
         controller.undo()
-    else:
+    else:  # something was recorded after the question: an undo would take that back
         controller.answer(entry.number, 0)
 
 
@@ -175,7 +176,7 @@ class RecallQuestion(QuestionCommand, frozen=True):
     transition = Transition.CORRECT
 
     def run(self, context: CommandContext) -> None:
-        """Open the question; refuse the command if no question was deferred."""
+        """Show the oldest question again; refuse the command if the players have answered all questions."""
         entries = find_open_entries(context.controller.ledger)
         if not entries:
             raise make_refusal("nothing-asked")
@@ -208,11 +209,11 @@ class ChooseNextAnswer(QuestionCommand, frozen=True):
     def run(self, context: CommandContext) -> None:
         """Choose the next answer, or read the board again; refuse the command if no question is open.
 
-        Answers that later turns exclude are skipped. After the last answer, the first one counts and is final.
+        Answers that later turns make impossible are skipped. After the last answer, the first one counts and is final.
         """
         controller = context.controller
         entry = controller.shown_entry
-        if entry is None:
+        if entry is None:  # only the question whether to wait for a reading has no entry
             if _answer(controller, 0):
                 context.turn_recorder.take_turn()
             return
@@ -227,7 +228,7 @@ class ChooseNextAnswer(QuestionCommand, frozen=True):
 
 
 def _try_answer(controller: GameController, entry: Entry, number: int) -> bool:
-    """Let an answer take effect while its question stays open; return False if later turns exclude it."""
+    """Let an answer count while its question stays open; return False if the answer makes later turns impossible."""
     try:
         controller.answer(entry.number, number, is_final=False)
     except CommandRefusedError:

@@ -52,9 +52,10 @@ class TableCommand(msgspec.Struct, frozen=True):
     - `name`: name in routes; empty if the command has no route. `operation_id` and `schema_name`: names of the command
       and of its JSON body in the OpenAPI document. These three names never change.
     - `transition`: determines the phases in which the command is allowed.
-    - `keeps_turn`: the command is about the turn that was ended last, or ends none: the player whose button was pressed
-      then stays the same, and a reading that is not ready goes on.
-    - `needs_recorded_play`: the command is refused while a play waits for an answer before it is recorded.
+    - `keeps_turn`: True if the command ends no turn, for example because it is about the turn that was ended last. Then
+      a reading of that turn which is not ready goes on, and the player whose button has ended it is kept.
+    - `needs_recorded_play`: True if the command is refused while a play is not recorded, because the players have not
+      answered the question about it.
     - `interim_phase`: phase of the session while the command runs.
     """
 
@@ -91,7 +92,7 @@ class QuestionCommand(TableCommand, frozen=True, kw_only=True):
     question_id: Annotated[int, Meta(ge=0, lt=2**32)] | None = None
 
     def is_about(self, question: Question | None) -> bool:
-        """Return True if the command is about the question `question`, which is the open question or None.
+        """Return True if the user gave the command for `question`, the open question; None if no question is open.
 
         Without a `question_id`, it is not known which question the user saw, and the result is True.
         """
@@ -116,7 +117,7 @@ def check_player(game: Game, player: int) -> None:
 
 
 def check_challenger(game: Game, player: int | None, play: Turn) -> None:
-    """Raise `CommandRefusedError` if `player` is no player of the game, or has made the play. None is any other."""
+    """Raise `CommandRefusedError` if `player` is no player of the game, or has made the play. None is accepted."""
     if player is not None:
         check_player(game, player)
     if player == play.player:

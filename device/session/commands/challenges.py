@@ -1,7 +1,7 @@
-"""The commands of a challenge, which the word list decides, or the players if the list may not.
+"""The commands of a challenge. The word list decides the challenge, or the players if the list may not.
 
-A challenge is one event, `Challenged`, which `engine.transitions` applies: an upheld one withdraws the play, whose
-player has had the turn; a failed one costs the challenger what the rules of the game say.
+A challenge is one event, `Challenged`, which `engine.transitions` applies. If it is upheld, the play is withdrawn, and
+its player has lost the turn. If it fails, it costs the challenger what the rules of the game say.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engine.state import Turn, TurnKind
 from engine.validation.void_plays import find_void_turn
 
 PossiblePlay = tuple[Entry, Turn | None]
-"""An entry with an open question, and the turn that may be challenged after one of its answers; None if none may."""
+"""An entry with an open question, and the play that may be challenged after one of its answers; None for no play."""
 
 
 class ChallengePlay(TableCommand, frozen=True):
@@ -92,6 +92,7 @@ class DecideChallenge(TableCommand, frozen=True):
             _decide_void_play(controller, self.upheld)
             return
         last = game.last_turn
+        # The last line may be the outcome of a challenge: the withdrawal of a play, or a failed challenge.
         decided = last if last is not None and not last.is_implied else None
         is_decided = decided is not None and decided.target is not None
         play = game.turns[decided.target] if decided and decided.target is not None else game.challengeable_turn
@@ -134,8 +135,9 @@ def _decide_void_play(controller: GameController, is_invalid: bool) -> None:
 def is_in_doubt(game: Game, play: Turn, possible: Sequence[PossiblePlay], words: WordList) -> bool:
     """Return True if the word list cannot decide whether the words of `play` are valid.
 
-    This is so if an answer to an open question would change it, or if the list has the text of a word which may be that
-    of other tiles. `possible` are the plays of `list_possible_plays`.
+    There are two reasons. An answer to an open question may lead to a play that the list judges in another way;
+    `possible` are the plays after these answers. Or only the players know the tiles of a word: in Hungarian, SZ is one
+    tile or two.
     """
     is_valid = is_play_valid(play.words, game.tiles, words)
     return is_valid is None or any(
@@ -144,10 +146,10 @@ def is_in_doubt(game: Game, play: Turn, possible: Sequence[PossiblePlay], words:
 
 
 def find_question_about_play(play: Turn, possible: Sequence[PossiblePlay]) -> Entry | None:
-    """Return the entry with a question of which an answer would make another play than `play` the last one, or None.
+    """Return the entry whose question decides which play is challenged, so that it must be answered first, or None.
 
-    Until the answer, it is not known which of the plays is challenged. Another play is on other squares, or is the same
-    play with more or fewer tiles by another player. `possible` are the plays of `list_possible_plays`.
+    `possible` are the plays after the answers to open questions. A play is another one than `play` if it is on other
+    squares, or if another player has made it with more or fewer tiles.
     """
     squares = {square for square, _ in play.placements}
     for entry, other in possible:
@@ -160,10 +162,10 @@ def find_question_about_play(play: Turn, possible: Sequence[PossiblePlay]) -> En
 
 
 def list_possible_plays(ledger: Ledger) -> list[PossiblePlay]:
-    """Return each entry with an open question, with the turn that may be challenged after each of its answers.
+    """Return the plays that may be challenged after each answer to each open question, with the entry of the question.
 
     Questions about the letter of a blank are left out, because a blank may stand for any letter that makes a valid
-    word, and so are answers that later turns exclude.
+    word. Answers that make later turns impossible are left out, too.
     """
     possible: list[PossiblePlay] = []
     for entry in find_counting_entries(ledger):
@@ -178,7 +180,9 @@ def list_possible_plays(ledger: Ledger) -> list[PossiblePlay]:
 def ask_players(controller: GameController, play: Turn) -> None:
     """Record the question with which the players decide whether the challenged words are valid.
 
-    The word list in use does not decide this challenge: the question only mentions which words are in the list.
+    The word list in use does not decide this challenge: the question only mentions which words are in the list. The
+    answers are: the words are still being looked up; the play is withdrawn; the challenge has failed. If a failed
+    challenge costs the challenger something, there is an answer for each player who may have challenged.
     """
     game = controller.game
     seats = find_challengers(game, play)
@@ -205,7 +209,7 @@ def _describe_words(game: Game, play: Turn, words: WordList | None) -> tuple[str
 
 
 def update_challenge_question(controller: GameController) -> None:
-    """Ask about the words that an undecided challenge has now, after a command may have corrected them."""
+    """Ask again about a challenge that the players have not decided, if a command has changed the challenged words."""
     entry = controller.undecided_challenge
     if entry is None or entry.doubt is None or entry.group == controller.ledger.last_group:
         return
@@ -254,7 +258,7 @@ def tell_outcome(controller: GameController, challenged: Challenged, play: Turn)
 
 
 def _name_seat(game: Game, seat: int) -> int | None:
-    """Return the challenger to record: with two players, it follows from the play."""
+    """Return the challenger to record: `seat`, or None with two players, where it follows from the play."""
     return seat if len(game.players) > 2 else None
 
 

@@ -100,10 +100,10 @@ class NameBlank(TableCommand, frozen=True):
 
 
 def _find_withdrawn_play(game: Game, square: Square, tile: Tile | None) -> Turn | None:
-    """Return the turn of the play that was just withdrawn, if `tile` belongs to it, otherwise None.
+    """Return the turn of the play that was just withdrawn, if a correction of `square` to `tile` is about it, or None.
 
-    Only if the play was withdrawn because of its words is a tile that was missed added, and a tile that was never there
-    (`tile` is None) removed.
+    A correction of one of its tiles is always about it. If the play was withdrawn because of an unlisted word, the
+    correction may also add a tile that was missed, or remove a tile that was never there (`tile` is None).
     """
     turn, void = find_withdrawn_turn(game.state), find_void_turn(game)
     if turn is None or turn.play is None or game.board[square] is not None:
@@ -118,9 +118,9 @@ def _find_withdrawn_play(game: Game, square: Square, tile: Tile | None) -> Turn 
 
 
 def _may_be_taken_blank(game: Game, square: Square, tile: Tile) -> bool:
-    """Return True if a player may have taken the blank from a square for `tile`, which the players say is there.
+    """Return True if a player may have swapped `tile` for the blank on a square, so that the square was not misread.
 
-    The blank of the last play was not taken yet, so it was misread.
+    A blank of the last play was misread: no player has had a turn to take it.
     """
     old, last = game.board[square], game.last_turn
     if not game.rules.retake_blanks or game.is_over or old is None or not old.is_blank or tile.is_blank:
@@ -130,9 +130,9 @@ def _may_be_taken_blank(game: Game, square: Square, tile: Tile) -> bool:
 
 
 def _ask_about_taken_blank(controller: GameController, corrected: SquareCorrected, tile: Tile) -> None:
-    """Record that the player to move has taken a blank for `tile`, and ask whether the tile was misread instead.
+    """Record that the player to move has taken a blank for `tile`, and ask whether the blank was misread instead.
 
-    Only if it was misread (`corrected`) does the earlier play score more. Raises `CommandRefusedError`.
+    If it was misread (`corrected`), the earlier play scores more. Raises `CommandRefusedError`.
     """
     game, square = controller.game, corrected.square
     named = (BlankNamed(square, tile.letter),) if game.board.tile(square).is_unnamed else ()

@@ -22,12 +22,12 @@ of the best explanation divided by the sum of the probabilities of all explanati
 def match_entered_board(inference: Inference, reading: BoardReading) -> Inference:
     """Return the inference with only those explanations that result in the entered board; unchanged if there are none.
 
-    A camera may misread a letter, but an entered board is exact. The question of the inference is dropped if the best
-    of the remaining explanations has at least `MIN_ENTERED_CERTAINTY` of their total probability. It is kept for two
-    plays, because the board does not show who made which, and the inference may have only one of the possible orders.
+    A camera may misread a letter, but an entered board is exact. So the question of the inference is dropped if the
+    best remaining explanation has at least `MIN_ENTERED_CERTAINTY` of the probability of all remaining ones. The
+    question is kept for two plays, because the board does not show who made which.
 
-    Raises `CommandRefusedError` if no explanation results in the entered board, and the best one would leave out an old
-    tile that was changed, or new tiles beside a play.
+    If no explanation results in the entered board, the board cannot follow from the board before: an old tile was
+    changed, or new tiles are beside a play. Raises `CommandRefusedError` in these cases.
     """
     symbols = [square.symbol for square in reading.squares]
     exact = tuple(one for one in inference.explanations if one.game.board.symbols() == symbols)

@@ -345,9 +345,9 @@ def _leave_game(context: CommandContext) -> None:
 
 
 def _load_newest_log(store: GameStore, before: int | None = None) -> GameLog | None:
-    """Return the log of the newest game in the store (before the game number `before`), or None if there is none.
+    """Return the log of the newest game in the store, or of the newest one before the game number `before`.
 
-    The result is None, too, if the game cannot be read.
+    Return None if there is no such game, or if it cannot be read.
     """
     try:
         return GameLog.load_newest(store, before=before)

@@ -85,10 +85,10 @@ class TurnCommand(TableCommand, frozen=True):
         player = self.player
         if player is not None:
             check_player(game, player)
-        kind = self.kind or (str(recorded.kind) if recorded else "play" if self.word else "")
-        at = self.at or (recorded and recorded.at) or ""
-        word = self.word or (recorded and recorded.word) or ""
-        match kind:
+        kind, at, word = self.kind, self.at, self.word
+        if recorded:
+            kind, at, word = kind or str(recorded.kind), at or recorded.at or "", word or recorded.word or ""
+        match kind or ("play" if word else ""):
             case "pass":
                 return Passed(player)
             case "exchange":
@@ -154,9 +154,11 @@ def _find_turn(game: Game, number: int) -> Turn:
 
 
 def _remove_turn(game: Game, turn: Turn) -> Edit:
-    """Return the edit that removes a line of the score sheet. A line that only follows from an act is made untrue.
+    """Return the edit that removes a line of the score sheet.
 
-    Raises `RulesError` for a position: without it, the later plays have nothing to join.
+    A line that only follows from another act is removed by an edit of that act: an unlisted play counts after all, or
+    the players before a turn have not passed. Raises `RulesError` for a position: without it, the later plays have
+    nothing to join.
     """
     if turn.kind is TurnKind.POSITION:
         raise make_position_error()
@@ -179,7 +181,10 @@ def _give_turn(turn: Turn, player: int) -> tuple[Edit, ...]:
 def _enter_score(
     game: Game, turn: Turn, events: tuple[Act | Edit, ...], score: int
 ) -> tuple[ScoreCorrected | TurnInserted, ...]:
-    """Return the edits that enter the score of a turn; `events` are those that correct the turn before."""
+    """Return the edits that enter the score of a turn. `events` are the corrections of this turn that come before.
+
+    An implied pass has no act of its own, so it is first inserted as one. Its score is then that of the new act.
+    """
     if not turn.is_implied:
         player = turn.player if turn.kind is TurnKind.POSITION else None
         return (ScoreCorrected(turn.ref, score, player),)
@@ -203,6 +208,7 @@ class InsertTurn(TurnCommand, frozen=True):
         """Return the events of the turn: an insertion between recorded turns, or the next turn of the game."""
         if not 1 <= self.number <= len(game.turns) + 1:
             raise make_refusal("no-turn", str(self.number), str(len(game.turns)))
+        # The lines of the end of the game come after all turns.
         last = sum(turn.kind not in CLOSING_KINDS for turn in game.turns)
         number = min(self.number, last + 1)
         before = game.turns[number - 2].board if number > 1 else Board()
@@ -245,7 +251,11 @@ class FillTurns(TableCommand, frozen=True):
 
 
 def _compare_turns(game: Game, turns: Sequence[SheetAct]) -> Iterator[Act | Edit]:
-    """Yield the events that remove, insert and add turns."""
+    """Yield the events after which a game has the turns of a score sheet (`turns`).
+
+    Recorded turns and turns of the sheet are compared by the squares of their plays. Turns that are only recorded are
+    removed; turns that are only on the sheet are inserted, or added at the end.
+    """
     kinds = (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE)
     recorded = [turn for turn in game.turns if turn.kind in kinds and not turn.is_implied]
     positions = {turn.ref for turn in game.turns if turn.kind is TurnKind.POSITION}

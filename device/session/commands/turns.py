@@ -144,8 +144,9 @@ class ExchangeTiles(TableCommand, frozen=True):
 def _record_turn(controller: GameController, turn: Passed | Exchanged) -> None:
     """Record a pass or an exchange that a player has entered.
 
-    While the players are asked whether the turn before was a pass, it may be the answer, or the turn of the next
-    player. The next player's own phone, or a play on the board between them, shows which; otherwise they are asked.
+    Usually it is the turn of the player to move. But if the table has just asked whether the turn before was a pass,
+    the player may mean to answer this question. Then the players are asked what was meant, unless the player to move
+    has entered the turn on the own phone.
     """
     shown, seat = controller.shown_entry, controller.seat
     if shown is None or shown.doubt is None or shown.doubt.code not in PASS_KEYS or seat == controller.game.to_move:
@@ -180,7 +181,7 @@ class EnterBoard(TableCommand, frozen=True):
         game = controller.game
         if game.is_over:
             raise make_refusal("ended")
-        tiles = parse_board(self.rows, game.tiles)
+        tiles = parse_board(self.rows, game.tiles)  # with the letters of blanks, which a reading does not have
         if tiles == {square: tile for square, tile in enumerate(game.board.squares) if tile is not None}:
             raise make_refusal("board-unchanged")
         reading = BoardReading.from_symbols(tiles[square].face if square in tiles else EMPTY for square in SQUARES)
@@ -194,7 +195,7 @@ class EnterBoard(TableCommand, frozen=True):
         named = (*decision.events, *name_blanks(now, decision.events, tiles))
         asked = decision.open_question
         if asked is not None:
-            answers = tuple(events and (*events, *name_blanks(now, events, tiles)) for events in asked.answers)
+            answers = tuple((*events, *name_blanks(now, events, tiles)) if events else () for events in asked.answers)
             asked = replace(asked, answers=answers)
         decision = replace(decision, events=named, open_question=asked)
         controller.record_decision(decision, Source.HAND, controller.seat, joins_last=bool(earlier))

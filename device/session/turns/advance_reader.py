@@ -1,7 +1,7 @@
 """Capture of a turn in advance, as soon as the board is at rest, so that the score is ready when the button is pressed.
 
-If the play is uncertain, further pictures of the same scene are read, as at a press.
-The result is only recorded, shown or published if a press (or the automatic end of the turn) uses it.
+If the play is uncertain, further pictures of the same scene are read, as at a press. The result is only recorded, shown
+or published if a press or the automatic end of the turn uses it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_JOIN_S = 2.0
 """Longest time, in seconds, that a press waits for a capture that is already in progress. After this time, the press
 reads the board itself."""
 RENEWAL_DELAY_S = 0.2
-"""Seconds between a turn and the renewal of the memory, so that page, panel and voice are updated first."""
+"""Seconds between a turn and the renewal of the camera's memory of the board: page, panel and voice come first."""
 
 
 class AdvanceReader:
@@ -112,7 +112,7 @@ class AdvanceReader:
             self._future = self._worker.submit(self._capture, self._scene_number, scene, context)
 
     def renew_memory(self, turn: TurnCapture) -> None:
-        """Renew the memory of the board, after `turn` was recorded, if the next picture would be read completely."""
+        """Renew the camera's memory of the board after `turn`, if it is too old to be used for the next picture."""
         if not self._board_camera.tracker.has_worn_memory:
             return
         with self._lock:
@@ -120,15 +120,15 @@ class AdvanceReader:
                 self._worker.submit(self._renew_memory, Capture(turn.frame, turn.reading), turn.game)
 
     def discard(self) -> None:
-        """Discard the capture and all earlier readings; one in progress is completed, but not used."""
+        """Discard the capture and all earlier readings. A capture in progress is completed, but not used."""
         with self._lock:
             self._cancel()
             self._rests.clear()
 
     def take(self) -> AdvanceCapture | None:
-        """Return the capture to a press, once; None if there is none, or it has failed.
+        """Return the capture to a press; None if there is none, if it has failed, or if another press has taken it.
 
-        If it is in progress, wait for it, up to `MAX_JOIN_S` seconds. Afterwards, `get_newest` still returns it.
+        A capture in progress is awaited, up to `MAX_JOIN_S` seconds. `get_newest` still returns it afterwards.
         """
         with self._lock:
             future, self._future = self._future, None
@@ -156,6 +156,7 @@ class AdvanceReader:
         self._future = self._newest = None
 
     def _capture(self, scene_number: int, scene: RestScene, context: TurnContext) -> AdvanceCapture | None:
+        """Read a scene and infer its turn; None if it cannot be read or was discarded. Runs on the thread `ahead`."""
         reading = self._board_camera.read_in_advance(scene, context.ledger.game.tiles.letters)
         if reading is None:
             return None
@@ -174,6 +175,7 @@ class AdvanceReader:
         return capture
 
     def _add_rest(self, capture: Capture) -> None:
+        """Keep the reading of a board at rest, unless it shows the same as before or the last turn is newer."""
         board = capture.reading.board
         is_known = bool(self._rests) and board is not None and self._rests[-1][1].symbols == board.symbols
         if board is not None and not is_known and capture.frame.time > self._used_time:

@@ -25,10 +25,12 @@ from engine.validation import Proposal, QuestionHistory
 class TurnContext:
     """Context for the validation of a turn, in addition to the reading of the board.
 
-    `ledger` has the turns recorded so far. `words` is the word list in use; None means that words are not checked.
-    `reading_history` is the evidence from earlier readings, and `question_history` has the questions asked before.
-    `seat` is the index of the player whose button ended the turn; None for a shared button. `rests` are the readings of
-    the board at rest since the last turn, and `is_quick` is True if that turn was pressed only seconds ago.
+    - `ledger`: the turns recorded so far.
+    - `words`: the word list in use; None means that words are not checked.
+    - `reading_history`: the earlier readings. `question_history`: the questions asked before.
+    - `seat`: the player whose own button ended the turn; None for a shared button.
+    - `rests`: the readings of the board at rest since the last turn.
+    - `is_quick`: True if the last turn was pressed only seconds ago.
     """
 
     ledger: Ledger
@@ -62,8 +64,8 @@ class TurnContext:
 class Decision:
     """Decision after a reading of the board: the events to record, the question to ask, notices and a warning.
 
-    If there are no answers to choose from, there is a warning instead of a question. If it is about tiles that are no
-    longer seen, `lost_squares` are their squares.
+    A doubt without answers to choose from is a warning instead of a question. If the warning is about recorded tiles
+    that are no longer seen, `lost_squares` are their squares.
     """
 
     events: tuple[Event, ...]
@@ -74,7 +76,7 @@ class Decision:
 
     @property
     def is_clear(self) -> bool:
-        """True if nothing is in doubt, or if another picture would not answer the question."""
+        """True if no other picture is needed: nothing is in doubt, or another picture would not answer the question."""
         open_question = self.open_question
         if self.warning or open_question is None:
             return not self.warning

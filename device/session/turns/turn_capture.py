@@ -39,8 +39,8 @@ MAX_HAND_WAIT_S = 3.0
 class TurnCapture:
     """Result of the capture of a turn: the last picture, the merged reading, the inference and the decision.
 
-    If no board was read, inference and decision are None. `ledger` is that before the turn, with the answers that the
-    reading has given to open questions.
+    If no board was read, inference and decision are None. `ledger` is the ledger before the turn, with the answers that
+    the reading gives to open questions.
     """
 
     frame: Frame
@@ -71,7 +71,7 @@ class TurnCapture:
 class AdvanceCapture:
     """A turn captured in advance, with the context from which it was inferred.
 
-    `captures` are that of `reading` and, if the play is uncertain, those of further pictures of the same scene.
+    `captures` are the pictures that were read: that of `reading` and, for an uncertain play, further ones of the scene.
     """
 
     reading: AdvanceReading
@@ -158,7 +158,7 @@ def capture_turn(
         progress.record_step()
         if picture_count == 1:
             context = replace(context, rests=list_rests(capture.frame.time))
-        if advance is not None and capture is advance.reading.capture:
+        if advance is not None and capture is advance.reading.capture:  # the board still looks as in advance
             picture_count = len(advance.captures)
             readings = _list_readings(advance.captures)
             turn = advance.adapt(context)
@@ -229,7 +229,7 @@ def _list_readings(captures: Sequence[Capture]) -> list[BoardReading]:
 
 
 def _explain_readings(turn: TurnCapture, context: TurnContext, readings: Sequence[BoardReading]) -> TurnCapture:
-    """Infer the play from the last reading or, if the result is unclear, from all readings merged."""
+    """Return the turn as inferred from the last reading or, if the result is unclear, from all readings merged."""
     if turn.reading.board is None:
         return turn
     for board in dict.fromkeys((readings[-1], merge_readings(readings))):

@@ -139,9 +139,9 @@ class TurnFinder:
     ) -> FoundTurn | None:
         """Add a reading of the board, which has been at rest since `time` (s).
 
-        Return the pending play if the reading shows that it was a turn; the
-        caller then records it and adds the reading again with the new game. `capture` is returned with a play that this
-        reading shows.
+        Return the pending play if the reading also shows the play after it, so that the pending play was a turn. The
+        caller then records this turn, and adds the reading again with the new game. `capture` is the capture of the
+        reading, if any; it is returned with the play that the reading shows.
         """
         found, decision = _find_turn(reading, context, time)
         found = replace(found, capture=capture) if found is not None else None
@@ -161,7 +161,7 @@ class TurnFinder:
     def _is_next_shown(self, found: FoundTurn | None, reading: BoardReading, context: TurnContext, time: float) -> bool:
         """Return True if a reading shows the pending play and the next play, so that the pending play was a turn.
 
-        `found` is the turn in the reading if the pending play was none.
+        `found` is the turn that the reading shows in the game without the pending play.
         """
         before, after = self._pending, self._find_next_play(reading, context, time)
         if before is None or after is None:
@@ -194,7 +194,8 @@ class TurnFinder:
     def _keep(self, found: FoundTurn) -> None:
         """Keep `found` as the pending play.
 
-        The wait starts again if the play has changed, or if something has moved since the last reading.
+        The wait starts again if the play has changed, or if something has moved since the last reading. A play on the
+        same squares replaces the pending one only if its letters are not less certain.
         """
         before = self._pending
         is_known = before is not None and before.squares == found.squares
@@ -213,9 +214,9 @@ class TurnFinder:
 
 
 def shows_unended_play(reading: BoardReading, context: TurnContext) -> bool:
-    """Return True if a reading of the board at rest shows a play that may become a turn, even with a letter in doubt.
+    """Return True if a reading of the board at rest shows a new play that may become a turn.
 
-    `game` ends with the last recorded turn.
+    A letter of the play may be in doubt. `context` has the game up to the last recorded turn.
     """
     found, _ = _find_turn(reading, context, 0.0)
     return found is not None and found.can_end and found.play_count > 0
@@ -250,8 +251,8 @@ def _read_question(decision: Decision) -> str:
 def _is_next_likelier(before: FoundTurn, after: FoundTurn, found: FoundTurn | None) -> bool:
     """Return True if the pending play `before` and the next play `after` explain a reading better than `found` alone.
 
-    If `found` has as many plays as `before`, the same player may have added tiles. But then its play has the tiles of
-    the pending play, which could otherwise only have been overlooked in an earlier play.
+    `found` is better if it is the pending play with more tiles, which the same player has added: it has as many plays
+    and all squares of `before`. Even then it is not better if it may be incomplete while `after` is certain.
     """
     if found is None or found.play_count > before.play_count or not set(before.squares) <= set(found.squares):
         return True
@@ -259,9 +260,10 @@ def _is_next_likelier(before: FoundTurn, after: FoundTurn, found: FoundTurn | No
 
 
 def _may_be_put_back(game: Game, before: FoundTurn, after: FoundTurn) -> bool:
-    """Return True if the pending play `before` withdraws the last play, but its player may put the tiles back.
+    """Return True if the pending play `before` withdraws the last play, but its player may be putting the tiles back.
 
-    Then the last play has all squares of `before`, whose tiles were back first, or of the next play `after`.
+    In this case the last play has all squares of the tiles that are back so far: those of `before`, or of the next play
+    `after`.
     """
     last = find_last_play_squares(game)
     is_withdrawn = any(isinstance(event, PlayWithdrawn) for event in before.events)

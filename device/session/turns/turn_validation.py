@@ -50,7 +50,8 @@ class ReadTurn:
 def decide_reading(reading: BoardReading, context: TurnContext) -> ReadTurn:
     """Infer the turn from a reading of the board, and decide about it.
 
-    Tiles about which the players were asked before count as recorded.
+    The reading may first answer earlier questions. On squares of recorded tiles about which the players were asked, the
+    recorded tiles count instead of the reading.
     """
     ledger = settle_questions(context.ledger, reading, context.reading_history)
     if ledger is not context.ledger:
@@ -91,7 +92,7 @@ def validate_decision(game: Game, inferred: Decision, reading: BoardReading, con
 
 
 def _put_first(game: Game, asked: TurnQuestion, events: tuple[Event, ...]) -> TurnQuestion:
-    """Return the question with `events`, which count until the players answer, as its first answer."""
+    """Return the question with `events` as its first answer: the first answer counts until the players choose."""
     if events == asked.answers[0]:
         return asked
     options = dict(zip(asked.answers, asked.question.answers, strict=True))

@@ -79,8 +79,8 @@ def parse_turn_list(text: str) -> tuple[EnteredTurn, ...]:
 class VideoResult:
     """The game of a video: its last snapshot, the time (s) at which each turn appeared, and problems as sentences.
 
-    A turn of which a square is in doubt is `provisional` in the snapshot, and its `doubtful` squares are those of the
-    question about it.
+    A turn that is in doubt is `provisional` in the snapshot, and its `doubtful` squares are those of the question about
+    it.
     """
 
     state: TableSnapshot
@@ -237,7 +237,7 @@ class _VideoReplay:
         return True
 
     def _continue_with(self, ledger: Ledger, time: float) -> None:
-        """Continue with `ledger`; turns that it has in addition appeared at `time` (s)."""
+        """Continue with `ledger`. Its new turns appeared at `time` (s)."""
         count = len(ledger.game.turns)
         self._times = [*self._times, *[time] * (count - len(self._times))][:count]
         questions = make_question_history(ledger, self._evidence, frozenset())
