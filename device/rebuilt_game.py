@@ -88,7 +88,11 @@ class PaperGame:
         return self.sheet.players[turn.player], row, turn.points
 
     def find_turn_number(self, scored: int) -> int:
-        """Return the number on the sheet, from 1, of the scored turn number `scored`; after the last one, the next."""
+        """Return the number, from 1, that a turn has on the sheet, on which turns without points are numbered, too.
+
+        `scored` is the number of the turn, from 0, among the turns with points. If it is beyond the last of these,
+        return the number after the last turn of the sheet.
+        """
         numbers = [number for number, turn in enumerate(self.sheet.turns, 1) if turn.points]
         return numbers[scored] if scored < len(numbers) else len(self.sheet.turns) + 1
 
@@ -115,11 +119,14 @@ class PaperGame:
         return [self.view_play(before[play], play) for play, _ in orders.count_plays(turn).most_common()]
 
     def list_acts(self, order: Sequence[Squares]) -> Iterator[SheetAct]:
-        """Yield the turns of the sheet with the plays in an order."""
+        """Yield the turns of the sheet, each with the score to enter; None if the score follows from the play.
+
+        `order` has the squares of the plays, one for each turn with points. A turn without points becomes a pass.
+        """
         plays = iter(order)
         for turn in self.sheet.turns:
             act = PlayMade(turn.player, self.make_play(next(plays))) if turn.points else Passed(turn.player)
-            yield act, turn.points + turn.extra if turn.extra else None
+            yield act, (turn.points + turn.extra if turn.extra else None)
 
     def build_game(self, order: Sequence[Squares], rules: Rules = STANDARD_RULES, lexicon: str | None = None) -> Game:
         """Return the game with the plays in an order. Raises `RulesError`."""

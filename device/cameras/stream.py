@@ -32,8 +32,10 @@ from device.system.periodic import Backoff
 _SAMPLE_STEP_PX = 8
 """Distance of the pixels that are compared to find a repeated picture, in pixels."""
 _CLOSE_TIMEOUT_S, _LOST_CLOSE_TIMEOUT_S = 5.0, 0.2
-"""Longest time to wait for the thread of a camera that is closed, in seconds. That of a lost camera holds no device; it
-may be opening an address that does not answer."""
+"""Longest time to wait for the end of a camera's thread, in seconds: of a working camera, and of a lost one.
+
+The thread of a lost camera holds no device. It may be opening an address that does not answer, which takes long.
+"""
 
 
 class StreamCamera(Closeable):
@@ -97,9 +99,9 @@ class StreamCamera(Closeable):
         return self._wait_for_frame(_decode_preview)
 
     def close(self) -> None:
-        """Stop the thread and close the device."""
+        """Close the camera; waiting calls and further calls raise `CameraError`. The thread closes the device."""
         self._closing.set()
-        with self._frame_arrived:
+        with self._frame_arrived:  # end the calls that wait for a frame
             self._frame_arrived.notify_all()
         self._thread.join(timeout=_LOST_CLOSE_TIMEOUT_S if self._lost else _CLOSE_TIMEOUT_S)
 
@@ -138,6 +140,7 @@ class StreamCamera(Closeable):
             return self._retrieved
 
     def _run(self, capture: cv2.VideoCapture | None) -> None:
+        """Take each frame from the driver until the camera is closed. If the stream ends, open it again."""
         backoff, frame_count = Backoff(REOPEN_DELAYS_S), 0
         while not self._closing.is_set():
             if capture is not None and capture.grab() and self._keep_frame(capture):

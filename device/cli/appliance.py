@@ -159,9 +159,10 @@ class Appliance:
     ) -> None:
         """Prepare the game and read the details of the hotspot. Raises `UserError` if the game cannot be started.
 
-        `starts` is the record of parts that failed. `settings_file` is the file that the page may change; if it is
-        None, the page has no settings. `data_folder` replaces that of the settings. `open_link` is called with the link
-        that pairs the browser of this machine.
+        - `starts`: the record of the parts of the program that failed in earlier starts; None if this is not recorded.
+        - `settings_file`: the file that the page may change; if it is None, the page has no settings.
+        - `data_folder`: replaces the data folder of the settings.
+        - `open_link`: called with the link that pairs the browser of this machine.
         """
         self._settings = settings
         self._reader = reader
@@ -176,18 +177,18 @@ class Appliance:
             lambda: prepare_game(settings.game, self._lexicon_folder),
             lambda: prepare_game(replace(settings.game, lexicon=NO_LEXICON)),
         )
-        self._find_outdated_game: Callable[[], int] = int
+        self._find_outdated_game: Callable[[], int] = int  # `int()` is 0: no game is outdated until the store is open
         self._notices: list[str] = []
         self._hall: HallPublisher | None = None
         self._setup_problems: list[str] = []
         self._secure_port: int | None = None
         self._hotspot = self._starts.build("hotspot", read_hotspot, lambda: None)
         self.ended = threading.Event()
-        """Event that ends `serve` when another thread sets it."""
+        """Set by another thread to end `serve`."""
         self.should_power_off = threading.Event()
-        """Event that is set when a player holds the power button of the panel."""
+        """Set when a player holds the power button of the panel."""
         self.should_restart = threading.Event()
-        """Event that is set when the program shall restart itself after `serve`."""
+        """Set when the program must restart itself after `serve`."""
         self._editor: SettingsEditor | None = None
         if settings_file:
             self._editor = SettingsEditor(settings_file, settings, find_unusable=find_unusable_setting)
@@ -207,9 +208,10 @@ class Appliance:
         return self._editor.overrides if self._editor else ()
 
     def serve(self, *, new: bool = False, has_options: bool = True) -> None:
-        """Run the table until `ended` is set; see `begin_game` for `new` and `has_options`.
+        """Run the table until `ended` is set. Raises `TilekeeperError`.
 
-        Raises `TilekeeperError`.
+        `new` is True to start a new game even if the last one has not ended. `has_options` is True if the game has
+        options of the command line.
         """
         with ExitStack() as stack:
             stack.enter_context(keep_log(self._data_folder))
@@ -360,7 +362,7 @@ class Appliance:
         session.notify(Notice(text, trouble))
 
     def open_pairing(self, session: TableSession, *, stored: bool = True) -> Pairing:
-        """Open the pairing (code and paired devices), whose data are `stored` in the data folder."""
+        """Open the pairing: its code and the paired devices. If `stored` is False, they are not kept after this run."""
         file = self._data_folder / FILE_NAME if stored else None
         is_on_hotspot = self._hotspot.has_client if self._hotspot else lambda _: False
         return Pairing(lambda text: session.notify(Notice(text)), file=file, is_on_hotspot=is_on_hotspot)
@@ -506,7 +508,8 @@ class Appliance:
 
         `port` is the port of the page, and `status` the text that systemd shows.
         """
-        gc.freeze()  # a full collection, which may come between a press and its score, skips what the start has made
+        # Later collections skip what the start has made: a full one takes long, and may come between press and score.
+        gc.freeze()
         gc.enable()
         self._starts.complete()
         notify("READY=1", f"STATUS={status}")

@@ -130,9 +130,9 @@ class TableClock(msgspec.Struct, frozen=True):
 
 
 class OfferPairing(msgspec.Struct, frozen=True, tag_field="kind", tag="pairing"):
-    """Offer these players for the next game, in the order of their seats, as their game of the round `round`.
+    """Tell a table which players play its next game: a pairing of the round `round`, in the order of their seats.
 
-    A game of these players waits with its clocks stopped until `started` is true.
+    If the players start this game before the director starts the round, its clocks are stopped until `started` is true.
     """
 
     players: tuple[str, ...]

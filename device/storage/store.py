@@ -84,11 +84,13 @@ class PictureSummary:
 def _find_old_games(starts: Iterable[tuple[int, float, int]], max_age_s: float) -> list[int]:
     """Return the numbers of the games that are more than `max_age_s` older than the newest game.
 
-    `starts` has, for each game, its number, its start (seconds since 1970) and whether it was imported, newest first.
-    The age is the sum of the times between the games. Implausible times are left out, so that games with a clock years
-    ahead do not make all earlier games old. The start of an imported game is not used: its age begins with the import.
+    `starts` has, for each game from the newest to the oldest, its number, its start (seconds since 1970) and whether it
+    was imported. An imported game was added when the games around it were played, so its own start is not used.
+
+    The age of a game is the sum of the times between the later games. Times that are not plausible are left out: a
+    clock that was years ahead must not make all earlier games old.
     """
-    age_s, later, old = 0.0, None, []
+    age_s, later, old = 0.0, None, []  # `later` is the start of the game that was played after this one
     for game, started, is_imported in starts:
         if not is_imported:
             if later is not None and abs(later - started) <= _MAX_BREAK_S:

@@ -84,6 +84,7 @@ class StartRecord:
                 self._failures = msgspec.json.decode(path.read_bytes(), type=dict[str, int])
             except (OSError, ValueError):
                 self.unread_files.append(path)
+        # After the machine was started again, only counts of crashes are kept: a power cut may have ended other starts.
         boot = _read_boot_number()
         is_same_boot = self._failures.get(_BOOT, 0) == boot
         if not is_same_boot:
@@ -101,10 +102,10 @@ class StartRecord:
         *,
         raises: tuple[type[Exception], ...] = (),
     ) -> Built:
-        """Return `build()`, or `build_without()` if this raises an exception or has ended the last starts by a crash.
+        """Return `build()`, or `build_without()` if the part raises an exception or has crashed the last starts.
 
-        `file` is what the part reads, and `raises` are exceptions that end the start. After a complete start without
-        a part that has crashed, the next start tries it again (see `complete`).
+        `file` is the file that the part reads. `raises` are exceptions that are not caught, so that they end the start.
+        A part that was left out because it has crashed is tried again after a complete start without it.
         """
         failures = max(self._failures.get(part, 0), self._failures.get(_CRASH + part, 0))
         if self._path and failures >= MAX_FAILURES:

@@ -125,12 +125,12 @@ class HallPublisher(BrokerTask):
         )
 
     def _receive(self, queue: EventQueue, topic: str, payload: bytes, is_retained: bool) -> None:
-        """Pass a message to `directed`; if it is the key of a hall that has just connected, publish the state again.
+        """Pass a message of the director to `directed`.
 
-        Otherwise the hall would use an older state that the broker has kept. A running clock in an older state would be
-        wrong if the time of day differs between hall and table.
+        A hall that connects sends its key. The table then publishes its state again: the broker has only kept an older
+        one, in which a running clock is wrong if the time of day differs between hall and table.
         """
-        if topic == KEY_TOPIC and not is_retained:
+        if topic == KEY_TOPIC and not is_retained:  # not a copy that the broker has kept: the hall connects just now
             self._is_state_new.set()
         self.directed.receive(topic, payload, is_retained, queue.store_id)
 

@@ -129,7 +129,11 @@ class Event(msgspec.Struct, frozen=True):
         return [number for number, pairings in sorted(self.rounds.items()) if key in [one.key for one in pairings]]
 
     def includes(self, result: Result) -> bool:
-        """Return True if a game is of this event, and not an earlier one by its id or by the clock of its table."""
+        """Return True if a game belongs to this event, and was not played before the event began.
+
+        A game is new if it has a newer id than the games before the event, and if it has ended after the event began by
+        the clock of its table. A game that is still played, or that has a round of this event, always belongs to it.
+        """
         is_new = result.game > self.last_game and result.ended > self.begun
         return is_new or not result.ended or result.game in self.games
 
@@ -210,9 +214,10 @@ def _make_line(number: int, pairing: Pairing, games: Sequence[Result]) -> Line:
 
 
 def _choose_game(pairing: Pairing, games: Sequence[Result]) -> Result | None:
-    """Return the game that the director has chosen; otherwise the first one that the rules have ended, or the newest.
+    """Return the game that counts for a pairing, or None if there is none.
 
-    So neither a false start counts, which the players have stopped, nor a game that they play for fun afterwards.
+    It is the game that the director has chosen, or else the first one that the rules have ended, or else the newest. So
+    a false start that the players have stopped does not count, nor a game that they play for fun afterwards.
     """
     chosen = [one for one in games if one.game == pairing.game]
     complete = [one for one in games if one.ended and not one.is_early and not one.needs_letters]
@@ -220,18 +225,20 @@ def _choose_game(pairing: Pairing, games: Sequence[Result]) -> Result | None:
 
 
 def find_current_round(event: Event, rounds: Rounds) -> int:
-    """Return the round that is played: the one that was sent last, or a later one if all games before are decided."""
+    """Return the number of the round that is being played.
+
+    It is the round that was sent last, or a later one if the games of all rounds before are decided.
+    """
     first_open = (number for number, lines in rounds.items() if any(line.is_open for line in lines))
     return max(event.sent, next(first_open, max(rounds, default=0)))
 
 
 def assign_games(event: Event, results: Iterable[Result], find_table: Callable[[str], str] = str) -> Event:
-    """Return the event after each game that has no round got one.
+    """Return the event after each of its games that had no round got one.
 
-    `find_table` returns the name of a table by any of its names. A game is given to a pairing of its two players: to
-    that of the current round if there is one, otherwise to an earlier one that is still open, to an earlier one, or to
-    a later one. Of several such pairings, one at the table of the game is preferred. A game that is in progress is of
-    this event.
+    A game gets the round of a pairing of its two players. If they meet in several rounds, these are preferred in this
+    order: the current round, an earlier round in which their game is open, any earlier round, a later round. Of equal
+    rounds, one at the table of the game is preferred. `find_table` returns the name of a table by any of its names.
     """
     results = sorted(results, key=lambda one: one.game)
     keys = {number: {one.key for one in pairings if one.second} for number, pairings in event.rounds.items()}
@@ -246,7 +253,7 @@ def assign_games(event: Event, results: Iterable[Result], find_table: Callable[[
 
 
 def _choose_round(event: Event, results: Sequence[Result], result: Result, find_table: Callable[[str], str]) -> int:
-    """Return the round to which a game of two paired players belongs; see `assign_games`."""
+    """Return the round to which a game of two paired players belongs, in the order that `assign_games` prefers."""
     rounds = make_rounds(event, results)
     current, key = find_current_round(event, rounds), make_players_key(result.players)
 
@@ -295,9 +302,10 @@ def _keep_decision(pairing: Pairing, before: Pairing | None) -> Pairing:
 
 
 def decide(event: Event, number: int, first: str, *, points: tuple[int, int] | None = None, game: int = 0) -> Event:
-    """Return the event after the director has decided what counts for the pairing of `first` in a round.
+    """Return the event after the director has decided what counts for the pairing of the player `first` in a round.
 
-    It is the `points`, or the game with the id `game`, which then belongs to the round. Without both, the hall chooses.
+    Either the `points` count, or the game with the id `game`, which then belongs to the round. If neither is given, the
+    hall chooses the game.
     """
     pairings = tuple(
         replace(one, points=points, game=game) if fold_name(one.first) == fold_name(first) else one

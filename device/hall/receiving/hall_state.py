@@ -210,11 +210,15 @@ def _read_phase(state: TableState) -> Phase:
 
 @dataclass(frozen=True, slots=True)
 class HallState:
-    """State of the hall: all tables by name, in the order of their names, and the results of games, by their end.
+    """The state of a hall of many tables, as an immutable value.
 
-    - `event`: the rounds of the event. `undo`: the event before each of the director's last changes, the newest last.
-    - `names_revision`: revision of the hall at the last change of a table's name.
-    - `results_revision`: revision of the hall at the last change of results or event.
+    - `revision`: a number that increases with each change of the state.
+    - `tables`: all tables by name, in the order of their names.
+    - `names_revision`: the value of `revision` when a table was last added or removed.
+    - `results`: the results of the games that have ended, in the order of their end.
+    - `results_revision`: the value of `revision` at the last change of `results` or `event`.
+    - `event`: the rounds of the event (tournament). `undo`: the event before each of the director's last changes, the
+      newest last.
     - `problems`: texts about refused messages, the newest last.
     - `refusals`: why a table has refused the director's last order, by the name of the table.
     - `forgotten`: names of tables that are not shown until they connect again.
@@ -259,7 +263,7 @@ class HallState:
         return table.title if table else name
 
     def find_name(self, text: str) -> str:
-        """Return the name of the table that a text of the director means; without such a table, return the text.
+        """Return the name of the table that the director means by `text`; if there is no such table, return `text`.
 
         The text may be the name or the title of a table, in any case, or only the number in one of these.
         """
@@ -276,7 +280,7 @@ class HallState:
         return names | {table.name.casefold(): table.name for table in tables}
 
     def find_offer(self, name: str) -> OfferPairing | None:
-        """Return what a table should know: the pairing that it has in the round that was sent, or None."""
+        """Return the pairing at a table in the round that was sent to the tables last, or None."""
         event, names = self.event, self._name_tables() if self.event.sent else {}
         for one in event.rounds.get(event.sent, ()):
             if one.second and name == (names.get(one.table.casefold()) or names.get(_find_number(one.table))):
@@ -369,7 +373,7 @@ class HallState:
         return replace(self.apply_event(undo_change(self.event, before)), undo=tuple(undo))
 
     def apply_assignment(self) -> HallState:
-        """Return the hall after each of its games that has no round got one, if the event has rounds."""
+        """Return the hall after each game of the event that had no round got one. Do nothing without rounds."""
         if not self.event.rounds:
             return self
         event = assign_games(self.event, self.all_results, self.find_name)
@@ -395,7 +399,7 @@ class HallState:
         return hall._replace_table(replace(table, played=played)) if table.is_newest(received) else hall
 
     def _remove_from_earlier_name(self, received: ReceivedGame) -> HallState:
-        """Return the hall without the game `received` at a table with another name, which is no longer updated."""
+        """Return the hall without the game `received` at another name, which the table had before it was renamed."""
         hall = self
         for table in self.tables.values():
             is_there = table.played is not None and table.played.received.id == received.id
@@ -412,7 +416,10 @@ class HallState:
         return self._advance("names", tables=MappingProxyType(tables))
 
     def _advance(self, part: str = "", **changes: object) -> HallState:
-        """Return the hall with changed fields and the next revision, also that of its `names` or `results`."""
+        """Return the hall with changed fields and the next revision.
+
+        `part` is `names` or `results` if the change is one for which `names_revision` or `results_revision` counts.
+        """
         revision = self.revision + 1
         changes |= {f"{part}_revision": revision} if part else {}
         return replace(self, revision=revision, **changes)  # type: ignore[arg-type]

@@ -75,12 +75,13 @@ Pairing(table='', first='Cleo', second='', points=None, game=0))
 
 
 def import_pairings(event: Event, text: str, number: int = 0) -> Event:
-    """Return the event with the round `number` of a text, and with the rounds in it that the event lacks.
+    """Return the event with the pairings in a text. The text replaces the round `number` of the event.
 
-    With `number` 0, only rounds that the event lacks are imported. Raises `PairingsError`.
+    Other rounds in the text are only added if the event does not have them yet. With `number` 0, no round is replaced.
+    Raises `PairingsError`.
     """
     found = parse_pairings(text, number or 1)
-    if number and number not in found.rounds:
+    if number and number not in found.rounds:  # the director has deleted all lines of this round
         event = save_round(event, number, ())
     for one, pairings in found.rounds.items():
         if one == number or one not in event.rounds:
@@ -184,9 +185,10 @@ class _TshPlayer:
 
 
 def _parse_tsh(lines: Sequence[str]) -> PairingsText:
-    """Return the pairings in a data file of tsh; `p12` says who begins, and `board` where they play.
+    """Return the pairings in a data file of the program tsh.
 
-    poslarchive.com/tsh/doc (player data files): name, rating, opponents; scores; fields. Opponent 0 is a bye.
+    A line of the file is `name, rating, opponents; scores; fields`. Opponent 0 is a bye. The field `p12` says who
+    begins, and `board` at which table they play (poslarchive.com/tsh/doc, player data files).
     """
     players = [_parse_tsh_player(line) for line in lines]
     rounds: dict[int, tuple[Pairing, ...]] = {}
