@@ -54,12 +54,12 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 
 
 class TemplateCache(BytecodeCache):
-    """Compiled templates in a folder, which save a tenth of the time of a start.
+    """Compiled templates in a folder, which make a start of the program a tenth shorter.
 
-    The file of each template has the SHA-256 of Jinja's bytecode, then the bytecode.
-    A file is used only if it is intact and was made from the same source by the same Jinja (version and options) and
-    Python. Otherwise the template is compiled again, and the file is replaced. The files are not synced to disk, which
-    would delay the page: after a power cut they may be missing or damaged.
+    The file of each template has the SHA-256 of Jinja's bytecode, then the bytecode. A file is used only if it is
+    intact and was made from the same source by the same Jinja (version and options) and Python. Otherwise the template
+    is compiled again, and the file is replaced. The files are written without waiting for the disk, so after a power
+    cut they may be missing or damaged.
     """
 
     def __init__(self, folder: Path, environment: Environment) -> None:
@@ -99,9 +99,9 @@ _log = logging.getLogger(__name__)
 
 
 class UploadRequest(Request):
-    """A request whose uploaded files are kept in memory: a full disk must not end the scores.
+    """A request whose uploaded files are kept in memory, so that a full disk does not make requests fail.
 
-    `MAX_LARGE_BODIES` limits how many there are.
+    `MAX_LARGE_BODIES` limits the number of such requests at one time.
     """
 
     def _get_file_stream(self, *_: object, **_more: object) -> IO[bytes]:

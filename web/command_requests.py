@@ -100,7 +100,7 @@ def decode_form(form: MultiDict[str, str], kind: type[T], **more: object) -> T:
 
 
 def _is_list(kind: object) -> bool:
-    """Return True for a tuple type, whose items a form sends as several fields with the same name."""
+    """Return True for a tuple type. A form sends the items of a tuple as several fields with the same name."""
     info = msgspec.inspect.type_info(kind)
     while isinstance(info, msgspec.inspect.Metadata):
         info = info.type

@@ -190,8 +190,8 @@ def register_filters(app: Flask, board_colours: str = "") -> None:
 def _make_board_drawer(environment: Environment) -> Callable[[Sequence[SquareView], str, Collection[int]], Markup]:
     """Return a function that draws squares with a macro; squares that were drawn before come from a cache.
 
-    It takes the squares, the dialog that a tap on a square opens (empty: none), and the numbers of the squares that
-    open the dialog of the open question instead.
+    The function has three arguments: the squares, the dialog that a tap on a square opens (empty: none), and the
+    numbers of the squares in question. A tap on one of these opens the dialog of the question instead.
     """
     load_macros: Callable[[], Any] = cache(lambda: environment.get_template("parts/square.html").module)
 
@@ -306,7 +306,11 @@ def choose_board_colours(named: str, state: TableSnapshot) -> str:
 
 
 def make_colours_path(state: TableSnapshot) -> str:
-    """Return the path of the style sheet; its query has the own board's colours, so that browsers can cache it."""
+    """Return the path of the style sheet with the colours of the boards.
+
+    Its query has the colours of the table's own board. So if they change, browsers load the style sheet again instead
+    of using their cached copy.
+    """
     query = "-".join(colour.removeprefix("#") for _, colour in state.board_colours)
     return f"/editions.css?{query}" if query else "/editions.css"
 
@@ -454,7 +458,10 @@ def _describe_preset(rules: Rules, t: Texts) -> str:
 
 
 def find_nearest_preset(rules: Rules) -> str:
-    """Return the name of the preset from which the rules differ least; of several, one of the same edition."""
+    """Return the name of the preset from which the rules differ least.
+
+    If several presets are equally near, one of the edition of the rules is preferred.
+    """
     changes = {name: (_count_changes(rules, of), of.edition != rules.edition) for name, of in PRESETS.items()}
     return min(changes, key=changes.__getitem__)
 
@@ -462,7 +469,7 @@ def find_nearest_preset(rules: Rules) -> str:
 def _count_changes(rules: Rules, preset: Rules) -> int:
     """Return the number of rules that differ from a preset.
 
-    Who decides a challenge is left out, because it depends on the word list.
+    The rule who decides a challenge is not compared, because it depends on the word list.
     """
     return len(asdict(replace(rules, list_decides=preset.list_decides)).items() - asdict(preset).items())
 

@@ -108,7 +108,10 @@ class Replay:
         return replace(build_snapshot(self.game, None), lexicon=self.game.start_event.lexicon, lexicon_advises=False)
 
     def build_state_after(self, turn: int) -> TableSnapshot:
-        """Return the state of the game after `turn` turns (0: the empty board)."""
+        """Return the state of the game after `turn` turns (0: the empty board).
+
+        An earlier state has the rules and names of the final state, but nothing that was only known at the end.
+        """
         end = self._final_state
         if turn >= self.turn_count:
             return end
@@ -211,7 +214,7 @@ class GameArchive:
         ledger = load_ledger(self.store, number)
         game = ledger.game
         pictured = {entry for entry, kind in self.store.list_pictures(number) if kind == "board"}
-        # A command with several turns has one picture.
+        # A command with several turns writes several entries of one group, and only one of them has the picture.
         by_group = {entry.group: entry.number for entry in ledger.entries if entry.number in pictured}
         groups = {entry.number: entry.group for entry in ledger.entries}
         picture_events = tuple(by_group.get(groups.get(turn.ref.entry, 0)) for turn in game.turns)
@@ -222,8 +225,9 @@ class GameArchive:
         return find_stored_game(self.store, number)
 
     def export_gcg(self, number: int, unplayed: UnplayedRule | None = None) -> tuple[str, str]:
-        """Return a game in GCG format, and a file name for the download; see `device.storage.archive.export_gcg`.
+        """Return a game in GCG format, and a file name for the download.
 
+        `unplayed` is a rule by which the unplayed letters count in the file; with None, they count as in the game.
         Raises `GameNotFoundError`, `StoreError`.
         """
         return export_gcg(self.store, number, unplayed), self._make_file_name(number, ".gcg")
@@ -238,8 +242,8 @@ class GameArchive:
     def import_game(self, data: bytes) -> int:
         """Import a ZIP or GCG file and return the number of the new game.
 
-        The import writes only to the store and validates paths and sizes in the file (`device.storage.archive`). Raises
-        `ArchiveError`, `StoreError`.
+        A file from a stranger can do no harm: the import checks the paths and sizes in the file, and writes only to the
+        store. Raises `ArchiveError`, `StoreError`.
         """
         return import_game(self.store, io.BytesIO(data))
 

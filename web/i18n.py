@@ -93,7 +93,7 @@ def texts() -> Texts:
 
 
 def remember_language(response: Response) -> Response:
-    """If the request has `?lang=`, store this language in a cookie of the response."""
+    """Store the language of `?lang=` in a cookie of the response, if the request has one."""
     wish = request.args.get("lang")
     if wish in languages() and request.cookies.get(LANGUAGE_COOKIE) != wish:
         response.set_cookie(LANGUAGE_COOKIE, str(wish), max_age=_COOKIE_MAX_AGE_S, httponly=True, samesite="Lax")

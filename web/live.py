@@ -35,7 +35,7 @@ BOARD_FIELDS = ("board", "question", "in_bag", "edition", "tile_set", "board_col
 Rendering its 225 squares takes longer than all other parts.
 """
 MAX_CACHE_ENTRIES = 16
-"""Largest number of states in the cache. Earlier states are needed to send only the changed parts."""
+"""Largest number of states in the cache. A client that shows one of these states gets only the changed parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def add_server_time(message: str) -> str:
 
 
 class LiveUpdates:
-    """Updates of the page for the clients of one session: a cache of rendered states, which streams deliver.
+    """Updates of the page for the clients of one session: renders each new state, and sends it to the open streams.
 
     In a hall, `name` is the name of the table.
     """

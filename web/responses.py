@@ -25,7 +25,7 @@ def is_document_request() -> bool:
     """Return True if the browser requests a page to display, and not data for a script.
 
     Browsers send `Sec-Fetch-Dest` only over https and on the machine itself. Over http, as on phones in the Wi-Fi,
-    `Accept` tells the two apart: for a page it names HTML, and the scripts of the pages leave it at `*/*`.
+    the header `Accept` shows the difference: for a page it names HTML, and for a script of the pages it is `*/*`.
     """
     destination = request.headers.get("Sec-Fetch-Dest")
     return destination == "document" if destination else "text/html" in request.headers.get("Accept", "")
@@ -66,9 +66,9 @@ def accept(location: str = "/", status: int = 204) -> ResponseReturnValue:
 
 
 def refuse(reason: str, status: int = 409) -> Response:
-    """Return the response to a refused request: a page with the reason, or one line of text for a script.
+    """Return the response to a refused request with its reason.
 
-    For a program that uses the API, it is JSON.
+    The response is a page for a browser, one line of text for a script, and JSON for a program that uses the API.
     """
     if request.path.startswith(API_PATH):
         return Response(msgspec.json.encode({"error": reason}), status, mimetype="application/json")

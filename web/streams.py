@@ -49,7 +49,7 @@ class NoStreamError(TilekeeperError):
 
 @dataclass(frozen=True, slots=True)
 class _Rest:
-    """The rest of a response: a function that sends it until the client is gone, and one that is called at the end."""
+    """The rest of a response: a function that sends it, and a function that is called when no more is sent."""
 
     deliver: Callable[[asyncio.Future[Any], SendBytes], Awaitable[None]]
     release: Callable[[], object]

@@ -97,6 +97,7 @@ def _describe_success(one: Operation, known: dict[str, Any]) -> dict[str, Any]:
 
 
 def _list_error_statuses(one: Operation) -> list[int]:
+    """Return the error statuses of an operation: its own, and those that follow from its method, types and path."""
     found = set(one.error_statuses)
     if one.needs_pairing:
         found.add(401)

@@ -93,7 +93,7 @@ class Operation:
 
 
 def make_operation(method: str, rule: str, view: Callable[..., Any], **fields: Any) -> Operation:
-    """Return an operation with the name, docstring and annotated types of the view function.
+    """Return an operation whose name, texts and types are those of the view function; `fields` replace or add others.
 
     A request or response body that is not JSON is annotated as `Annotated[bytes, Media(...)]` or `Annotated[Response,
     Media(...)]`.

@@ -19,9 +19,9 @@ MAX_DELAY_S = 1800.0
 
 
 class HallFeed:
-    """Feed of states: passes the newest state to the view `live`, and a delayed one to `delayed`.
+    """Feed that passes the newest state of the hall to the view `live`, and an older state to the view `delayed`.
 
-    The views get them in a thread named `hall-feed`, or in the thread that calls `show_newest`.
+    This is done in a thread named `hall-feed`, and for `live` also in the thread that calls `show_newest`.
     """
 
     def __init__(self, hall: HallReceiver, live: HallView, delayed: HallView) -> None:
@@ -53,6 +53,7 @@ class HallFeed:
         with self._lock:
             state, delay_s = self._hall.state, self._hall.delay_s
             self._show(state)
+            # Keep a state for the delayed view only once in a while: the board changes more often than viewers need.
             is_step_over = not self._kept_states or not delay_s or now - self._kept_states[-1][0] >= DELAYED_STEP_S
             if state is not self._newest_kept and is_step_over:
                 self._kept_states.append((now, state))
@@ -62,7 +63,7 @@ class HallFeed:
                 self._delayed.show(delayed_state, now - time_s)
 
     def show_newest(self) -> None:
-        """Pass on the newest state to `live` at once, so that the director sees a change of their own."""
+        """Pass the newest state to the view `live` at once. Then directors see the changes that they have just made."""
         with self._lock:
             self._show(self._hall.state)
 

@@ -120,11 +120,14 @@ class HallView:
         return replace(table.make_snapshot(self.delay_s), revision=self.state.revision, notices=notices)
 
     def render_parts(self, t: Texts, since: str = "") -> dict[str, str]:
-        """Return the parts of the page, by HTML element id, that changed after the state with the id `since`."""
+        """Return the parts of the page, by HTML element id, that changed after the state with the id `since`.
+
+        If `since` is not the id of a state of this run of the program, return all parts.
+        """
         state = self.state
         run_id, _, number = since.partition("-")
         is_own = run_id == self._run_id and number.isdecimal() and len(number) <= MAX_REVISION_DIGITS
-        known = int(number) if is_own else -1
+        known = int(number) if is_own else -1  # the revision that the page shows; -1 is older than all revisions
         parts = {"status": self.render("status", t)}
         if known < state.names_revision:
             parts["tables"] = self.render("tables", t, cards=[self._render_card(x, t) for x in state.tables.values()])
@@ -265,5 +268,5 @@ def format_table(title: str, t: Texts) -> str:
 
 
 def make_line_id(line: Line) -> str:
-    """Return the id of the HTML element of a pairing, which is the same as long as the players are."""
+    """Return the id of the HTML element of a pairing, which depends only on its round and players."""
     return f"line-{line.round}-{compute_checksum(*sorted(line.pairing.key))[:12]}"

@@ -40,7 +40,7 @@ from web.security.pairing import Pairing
 REFUSAL_TIMEOUT_S = 0.25
 """Time to wait for the result of a command, in seconds. A later result appears in the live updates of the page."""
 RACK_TIMEOUT_S = 10.0
-"""Time to wait until one of several racks is saved, in seconds; the next one is refused before."""
+"""Time to wait until one of several racks is saved, in seconds. The next command needs the version of the game then."""
 
 Form = MultiDict[str, str]
 
@@ -169,7 +169,7 @@ def _read_square(form: Form, state: TableSnapshot) -> Mapping[str, object]:
 
 
 def _names_blank(form: Form, state: TableSnapshot) -> bool:
-    """Return True if a form has the letter of a blank without one; another letter of a blank is a correction."""
+    """Return True if a form names a blank that has no letter yet. Another letter for a named blank is a correction."""
     if not form.get("letter") or "blank" not in form or not state.tile_set:
         return False
     try:
@@ -183,9 +183,11 @@ def read_turn(command: type[TableCommand], form: Form, state: TableSnapshot) -> 
     """Return the argument `word` in GCG notation, with small letters for blanks.
 
     The page's script sends the word in GCG notation in the field `notation`. Without this field, the word is in the
-    field `word`, and the letters of its blanks are in `blanks`; the case of all these letters is ignored, because
-    keyboards of phones write small letters. In a correction, blanks without a word are those of the recorded word, and
-    a word and a position that are the recorded ones are left out. Raises `RequestError` as `_mark_blanks` does.
+    field `word`, and the letters of its blanks are in `blanks`. The case of all these letters is ignored, because
+    keyboards of phones write small letters.
+
+    A correction may name blanks without a word: they are blanks of the recorded word. A word or a position that has not
+    changed becomes an empty argument. Raises `RequestError` if a word is wrong or does not have a letter of `blanks`.
     """
     if "notation" in form:
         return {"word": form["notation"]}

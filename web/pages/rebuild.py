@@ -64,7 +64,7 @@ class _FormError(TilekeeperError):
 
 @dataclass(frozen=True)
 class _Form:
-    """The fields of the form. `symbols` are those of the 225 squares, empty if the board is not known yet."""
+    """The fields of the form. `symbols` are the symbols of the 225 squares; empty if the board is not known yet."""
 
     names: tuple[str, ...]
     tiles: TileSet
@@ -229,12 +229,15 @@ class _Question:
 
 
 def _list_choices() -> list[str]:
-    """Return the plays that were chosen, `TURN:SQUARES`; none after a correction of the board or the scores."""
+    """Return the plays that the user has chosen at earlier questions, each as `TURN:SQUARES`.
+
+    After a correction of the board or the scores, there are none.
+    """
     return [] if "again" in request.form else request.form.getlist("chosen")
 
 
 def _choose_plays(orders: PlayOrders) -> PlayOrders:
-    """Return the orders with the plays that were chosen in the form."""
+    """Return the orders of plays that have all the plays chosen in the form."""
     for choice in _list_choices():
         turn, _, squares = choice.partition(":")
         if turn.isdigit() and squares.isdigit() and len(squares) < 80 and int(turn) < len(orders.steps):

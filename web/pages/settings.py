@@ -421,7 +421,7 @@ class TableSheet:
 
 
 def _read_players() -> str:
-    """Return the names in the form, one in each line; a name that is missing among the first two is the default."""
+    """Return the names in the form, one in each line. A default name replaces each of the first two that is missing."""
     names = [clean_name(name) for name in request.form.getlist("players")[:MAX_PLAYERS]]
     names += [""] * (MIN_PLAYERS - len(names))
     first = [name or default for name, default in zip(names, _DEFAULT_PLAYERS, strict=False)]

@@ -271,7 +271,7 @@ class SetupPages:
 def _wait_for(captured: Future[Value]) -> Value:
     """Return the result of a picture. Raises `TimeoutError` after `LOOK_TIMEOUT_S`.
 
-    A picture that has not been begun by then is not taken: requests that pile up would delay the next turn.
+    If the camera has not begun with the picture by then, it is not taken: waiting requests would delay the next turn.
     """
     try:
         return captured.result(LOOK_TIMEOUT_S)

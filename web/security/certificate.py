@@ -66,8 +66,8 @@ class OwnCertificate:
     def renew(self) -> bool:
         """Make a certificate if there is none, if it ends soon, or if it lacks a name of the machine.
 
-        Return True if the file was written. A certificate that is not valid yet is kept: the clock must be wrong, and
-        is corrected when the machine has a network. Raises `OSError`.
+        Return True if the file was written. A certificate that is not valid yet is kept, because the clock must be
+        wrong; the clock is corrected when the machine has a network. Raises `OSError`.
         """
         now = datetime.fromtimestamp(max(self._clock(), _find_program_time()), UTC)
         names = tuple(dict.fromkeys(filter(None, map(_normalise, self._find_names()))))
@@ -80,7 +80,7 @@ class OwnCertificate:
 
 
 def is_damaged(path: Path) -> bool:
-    """Return True if the content of the file is no certificate with its key, so that it will be replaced."""
+    """Return True if the file does not contain a certificate with its key. `renew` replaces such a file."""
     with suppress(OSError):  # `OwnCertificate.renew` reports a file that cannot be read
         return path.is_file() and _load(path) is None
     return False

@@ -122,8 +122,8 @@ class DatelessCookieSessionInterface(SecureCookieSessionInterface):
     """Flask session in a signed cookie without a date, with different names for http and https.
 
     The https cookie is never sent over http, and its `__Host-` prefix binds it to this host (RFC 6265bis, 4.1.3.2). A
-    cookie is valid until its device is unpaired: neither the signature nor `Max-Age` depends on the clock of this
-    machine.
+    cookie is valid until its device is unpaired. Neither its signature nor its `Max-Age` contains a date, because the
+    clock of this machine may be wrong.
 
     `name` is the name of the cookie. Browsers send a cookie to all ports of a machine, so a table and a hall on one
     machine need different names.

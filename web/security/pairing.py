@@ -85,8 +85,8 @@ def make_pairing_data() -> PairingData:
 def load_pairing_data(path: Path) -> tuple[PairingData, bool]:
     """Return the content of the file, and True unless the file is damaged.
 
-    The content of a missing file is a new signing key without devices, and so is that of a damaged file, which is
-    renamed to `*.damaged`. Raises `OSError` if the disk cannot read the file.
+    For a missing or damaged file, the result is a new signing key without devices. A damaged file is renamed to
+    `*.damaged`. Raises `OSError` if the disk cannot read the file.
     """
     try:
         data = msgspec.json.decode(read_small_file(path, _MAX_FILE_BYTES), type=PairingData)
@@ -156,8 +156,8 @@ class PairingRateLimiter:
     """Counter of wrong codes by address. Not thread-safe. Times are seconds of the caller's clock.
 
     Each device must wait after a few wrong codes. If all devices together reach a second limit, no device can pair for
-    one minute, and this time doubles each time. So even an attacker with many addresses cannot try the million codes in
-    an evening.
+    one minute, and the next pause is twice as long. So even an attacker with many addresses cannot try the million
+    codes in an evening.
     """
 
     def __init__(self) -> None:
@@ -214,7 +214,7 @@ PAIRING_WINDOW_S = 60.0
 HANDOVER_S = 600.0
 """Time in which a paired device may change from http to https, in seconds. Accepting the certificate takes a while."""
 DOUBLE_TAP_S = 10.0
-"""Time in which the same form for pairing gives the same device, in seconds."""
+"""Time in seconds in which a second request with the same form is a double tap, and pairs no other device."""
 _SECRET_BYTES = 12
 """Length of the secret in bytes. 96 bits are the most that fit in the QR code on a small display."""
 _CLIENT_ID_KEY, CSRF_KEY = "phone", "csrf"
@@ -270,7 +270,7 @@ class Pairing:
         self._problem = ""
         """The reason why the file could not be written at the last attempt; empty if it was written."""
         self._is_unread = False
-        """True if the disk could not read the file, so that it is kept."""
+        """True if the disk could not read the file. The file is then not overwritten as long as it may be readable."""
         self._lock = threading.Lock()
         self._notices: list[str] = []
         """Sentences for `notify` that are sent as soon as the lock is released (`_change`)."""
@@ -369,9 +369,10 @@ class Pairing:
 
     @contextmanager
     def _change(self) -> Iterator[None]:
-        """Hold the lock in the `with` block, and show the notices that it has collected afterwards, without the lock.
+        """Hold the lock in the `with` block. Afterwards, show the notices that the block has collected.
 
-        `notify` waits for the lock of the session, whose listeners wait for this lock to rename players.
+        The notices are shown without the lock, to avoid a deadlock: `notify` waits for the lock of the session, and
+        listeners of the session wait for this lock when they rename players.
         """
         try:
             with self._lock:
@@ -408,7 +409,7 @@ class Pairing:
             return self._make_owner(known) if known else self._add_client(device, owner=True)
 
     def _use_token(self, token: str) -> bool:
-        """Return True if this one-time token is valid, which it is no longer afterwards."""
+        """Return True if this one-time token is valid. Afterwards it is no longer valid."""
         if self._clock() < self._token_until and _are_equal(token, self._one_time_token):
             self._token_until = float("-inf")
             return True
@@ -495,10 +496,10 @@ class Pairing:
             return client
 
     def _add_client(self, device: str, form: str = "", *, owner: bool = False) -> PairedClient:
-        """Add a device, which has sent the form with the secret `form`; the first one becomes an owner, too.
+        """Add a device, which has sent the form with the secret `form`, and return it.
 
-        At the limit, it replaces the oldest device that was not used since the program started. An owner is never
-        replaced. Raises `PairingFullError`.
+        The first device becomes an owner even without `owner`. At the limit of devices, the new device replaces the
+        oldest device that was not used since the program started, but never an owner. Raises `PairingFullError`.
         """
         if len(self._clients) >= MAX_PAIRED_CLIENTS:
             unused = (client.id for client in self._clients.values() if client.id not in self._used_clients)
@@ -547,9 +548,9 @@ class Pairing:
             self._problem = problem
 
     def _keeps_unread(self, path: Path) -> bool:
-        """Return True if the file could not be read at the start, but can be read now: the next start will use it.
+        """Return True if the file must not be overwritten: it could not be read at the start, but can be read now.
 
-        A file that still cannot be read is set aside.
+        The next start will use such a file. A file that still cannot be read is set aside.
         """
         if not self._is_unread:
             return False
@@ -569,7 +570,7 @@ def write_owner_link(folder: Path) -> str:
 
 
 def use_owner_link(folder: Path, token: str, now: float) -> bool:
-    """Return True if this token was written at most `OWNER_S` before the Unix time `now`; then its file is removed."""
+    """Return True if this token was written at most `OWNER_S` before the Unix time `now`; then remove its file."""
     file = folder / OWNER_LINK_FILE_NAME
     try:
         expected = read_small_file(file, _MAX_FILE_BYTES).decode(errors="replace")
@@ -602,7 +603,7 @@ def is_opened_by_user() -> bool:
 def remember_client(phone: PairedClient) -> None:
     """Store the device's id in the session cookie, with a new CSRF token.
 
-    Who knew the cookie before, or has planted it, knows nothing of the new one.
+    The token is new, because somebody else may know the old one, or may have planted the cookie.
     """
     session.clear()
     session[CSRF_KEY] = make_form_secret()

@@ -60,9 +60,9 @@ def is_this_machine(address: str) -> bool:
 class LimitedListener(socket.socket):
     """A listening socket that closes new connections beyond the limits, of one device and of all devices together.
 
-    It takes the place of the socket `listening`, which is detached. `counts` has the number of connections of each
-    device, and `limit` is the largest number of all devices; several listeners may share them. Use it only in the event
-    loop of the server.
+    The listener takes over the socket `listening`, which must not be used afterwards. `counts` has the number of
+    connections of each device, and `limit` is the largest number of connections of all devices together. Several
+    listeners may share one `counts`. Use a listener only in the event loop of the server.
     """
 
     def __init__(self, listening: socket.socket, counts: Counter[str], limit: int) -> None:
@@ -83,7 +83,7 @@ class LimitedListener(socket.socket):
 
 
 class _CountedConnection(socket.socket):
-    """A connection that is counted until it is closed; it takes the place of the socket `connection`."""
+    """A connection that is counted until it is closed; it takes over the socket `connection`."""
 
     def __init__(self, connection: socket.socket, counts: Counter[str], key: str) -> None:
         super().__init__(fileno=connection.detach())
@@ -105,7 +105,8 @@ _DISCONNECT: Message = {"type": "http.disconnect"}
 class ImpatientProtocol(H11Protocol):
     """The asyncio protocol of an HTTP/1.1 connection, closed if no complete request comes for `IDLE_TIMEOUT_S`.
 
-    The time-out of uvicorn ends with the first byte of a request and begins only after the first response.
+    The time-out of uvicorn is not enough: it begins only after the first response, and ends with the first byte of the
+    next request.
     """
 
     _idle_timer: asyncio.TimerHandle | None = None
@@ -129,7 +130,7 @@ class ImpatientProtocol(H11Protocol):
     def shutdown(self) -> None:
         """Close the connection when the server ends (called by uvicorn), unless it is closing already.
 
-        A TLS connection that is closed twice cannot be aborted any more (asyncio.sslproto), and may never be lost.
+        A TLS connection that is closed twice cannot be aborted any more (asyncio.sslproto), so it might stay open.
         """
         if not self.transport.is_closing():
             super().shutdown()
@@ -189,7 +190,8 @@ async def _read_small_body(receive: Receive) -> list[Message]:
 def _limit_time(receive: Receive, size: int) -> Receive:
     """Wrap the ASGI function `receive` to return a disconnect message after `BODY_TIMEOUT_S` without data.
 
-    The body of `size` bytes as a whole must not be slower than `MIN_BODY_RATE` either: others wait for it.
+    The same happens if the whole body of `size` bytes takes longer than at the rate `MIN_BODY_RATE`, because other
+    large bodies have to wait for it.
     """
     loop = asyncio.get_running_loop()
     end = loop.time() + BODY_TIMEOUT_S + size / MIN_BODY_RATE
@@ -303,7 +305,7 @@ class PageServer:
         self.close()
 
     def reload_certificate(self) -> None:
-        """For new connections, use the certificate and key that are now in the files. Thread-safe."""
+        """Use the certificate and key that are now in the files for new connections. Thread-safe."""
         if self._loop is not None and self._tls is not None and self._context is not None:
             with suppress(RuntimeError):  # the loop is closed: the server has stopped already
                 self._loop.call_soon_threadsafe(self._context.load_cert_chain, self._tls.certificate, self._tls.key)
