@@ -92,7 +92,11 @@ def rectify(image: Image, H: Floats, scale: int, margin: float = 0.0) -> Image:
 
 
 def rectify_area(image: Image, H: Floats, scale: int, start: tuple[float, float], end: tuple[float, float]) -> Image:
-    """Rectify a part of the plane as `rectify` does: the rectangle between two points `(x, y)`, in squares."""
+    """Rectify a rectangle of a plane to a top view of `scale` pixels per square.
+
+    `H` maps coordinates of the plane (squares) to the picture (px). `start` and `end` are opposite corners `(x, y)` of
+    the rectangle, in squares.
+    """
     width, height = (round(scale * (last - first)) for first, last in zip(start, end, strict=True))
     step = 1 / scale
     to_board = np.array([[step, 0.0, step / 2 + start[0]], [0.0, step, step / 2 + start[1]], [0.0, 0.0, 1.0]])
@@ -214,7 +218,7 @@ def estimate_board_pose(corners: NDArray[np.floating], size: tuple[int, int]) ->
     loss = (error / _CORNER_NOISE_SQUARES) ** 2 + 2 * np.log1p(focal_deviation**2) + aspect_deviation**2
     best = int(np.argmin(loss))
 
-    # Project the direction into the board, of the length of a square, with the intrinsic matrix.
+    # Take the vector from the board downwards, as long as a square, and project it with the intrinsic matrix.
     into_board = np.cross(rotation[best, :, 0], rotation[best, :, 1]) * lengths[best, 0]
     vertical = -np.array(
         [

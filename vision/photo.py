@@ -91,11 +91,15 @@ def load_photo(path: Path) -> Photo:
 
 
 def decode_photo(data: bytes, name: str) -> Photo:
-    """Decode the content of an image file as `load_photo` does; `name` names the file in error messages."""
+    """Decode the content of an image file, turn the image upright and scale it down to at most `MAX_SIDE_PX` pixels.
+
+    `name` names the file in error messages. Raises `PhotoError` for content that cannot be used.
+    """
     return _load_photo(io.BytesIO(data), name)
 
 
 def _load_photo(source: Path | io.BytesIO, path: Path | str) -> Photo:
+    """Load a photo from a file or from its content. Raises `PhotoError` with a message that names the file `path`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", Pictures.DecompressionBombWarning)
@@ -148,6 +152,7 @@ class _FloatPixelsError(TilekeeperError):
 
 
 def _decode_photo(opened: Pictures.Image) -> Photo:
+    """Decode an image that Pillow has opened, turn it upright and scale it down, with little memory."""
     size = opened.size
     if size[0] * size[1] > _find_max_pixels(opened):
         raise Pictures.DecompressionBombError

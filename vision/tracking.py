@@ -25,13 +25,13 @@ from vision.geometry import Floats, Image, as_quad, is_convex, reverse_quad, rot
 from vision.recognition.memory import BoardMemory, RecalledBoard
 
 MIN_TRACKING_CONFIDENCE: Final = 0.6
-"""Minimum confidence (0..1) of a tracked location; if it is lower, the whole picture is searched as well. A grid whose
-colours do not agree with the layout has less: it may be another grid, if the board was turned."""
+"""Minimum confidence (0..1) of a tracked location; if it is lower, the whole picture is searched as well. It is lower
+for a grid whose colours do not agree with the layout, which may be another grid than the board."""
 MIN_REPLACING_CONFIDENCE: Final = 0.95
 """Minimum confidence (0..1) with which a location found by search replaces the corners that a user placed."""
 MIN_MOVED_SQUARES: Final = 1.0
-"""Minimum distance, in squares, between the corners in two pictures for the board to count as moved. It also decides
-whether a search has found the grid that a user marked, while that grid has not been detected yet."""
+"""Minimum distance, in squares, between the corners in two pictures for the board to count as moved. A grid that a
+search finds nearer to the corners that a user placed is the marked grid, unless that grid was detected before."""
 MAX_USER_CORNER_SHIFT_SQUARES: Final = 0.5
 """Maximum distance, in squares, by which tracking may move corners that a user placed. After a larger movement, the
 tracked grid is another grid than the one that the user marked, or the board has moved."""
@@ -52,8 +52,8 @@ class BoardTracker:
     has_user_corners: bool = False
     """True while `corners` are corners that a user placed."""
     is_user_grid_detected: bool = False
-    """True if the grid that a user marked has been detected in a picture since then: a grid that is detected elsewhere
-    has moved, even if it is less than `MIN_MOVED_SQUARES` away."""
+    """True if the grid that a user marked has been detected in a picture since then. Its exact place is then known, so
+    a grid that is detected elsewhere has moved, even by less than `MIN_MOVED_SQUARES`."""
     is_upright: bool = False
     """True if the order of `corners` is that of the upright board: its tiles showed it, or a user placed the corners.
     False after a search in which the board had no tiles."""
@@ -103,8 +103,9 @@ class BoardTracker:
     def update(self, image: Image, location: BoardLocation | None) -> BoardTracker:
         """Return the tracker for the next picture, given the location of the board in `image` (None if none was found).
 
-        If the location is from a full search, `corners` no longer count as placed by a user. This method sets no
-        new corners; `confirm` does. The memory is of pictures that are not mirrored, so a mirrored picture ends it.
+        If the location is from a full search, `corners` no longer count as placed by a user. The corners stay the same
+        until `confirm` replaces them, after a plausible reading. A mirrored picture deletes the memory, which has only
+        pictures that are not mirrored.
         """
         after = self._for_shape(image.shape)
         source = None if location is None else location.source

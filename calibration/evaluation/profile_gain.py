@@ -102,10 +102,12 @@ def _choose_wrong_face(read: SquareReading, face: str, rng: random.Random) -> st
 
 
 def _compare_readings(faces: Sequence[str], new: set[int], without: BoardReading, refined: BoardReading) -> Tally:
-    """Count the wrong squares of two readings of a picture; hidden squares are not errors.
+    """Count the wrong squares in two readings of one picture: without the table's profile, and with the profile.
 
-    `without` is the reading without the table's profile, `refined` the reading with the profile. `faces` are the 225
-    true faces, `new` the indices of squares with new tiles.
+    `faces` has the true face of each of the 225 squares, and `new` the squares with new tiles. `without` and `refined`
+    are the readings without and with the profile. A square that is read as hidden is not wrong.
+
+    The counts `new_wrong_...` leave out the tiles of earlier pictures: they count empty squares and those in `new`.
     """
     wrong_without, wrong_with = (
         {square for square, face in enumerate(faces) if board.squares[square].symbol not in (face, HIDDEN)}

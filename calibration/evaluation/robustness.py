@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -135,9 +134,10 @@ def find_limits(disturbance: Disturbance, levels: Sequence[LevelResult]) -> tupl
         return (neutral.level,)
     middle = ordered.index(neutral)
     limits = []
-    for side in (ordered[middle::-1], ordered[middle:]):
+    for side in (ordered[middle::-1], ordered[middle:]):  # from the neutral level downwards, and upwards
         last = max(at for at, result in enumerate(side) if result.letters >= MIN_LETTERS)
-        for good, bad in pairwise(side[last : last + 2]):
+        if last + 1 < len(side):
+            good, bad = side[last], side[last + 1]
             share = (good.letters - MIN_LETTERS) / (good.letters - bad.letters)
             limits.append(good.level + share * (bad.level - good.level))
     return tuple(limits)

@@ -124,9 +124,14 @@ class Finder:
         self._net = Net(MODELS_DIR / "finder.onnx")
 
     def propose(self, pyramid: ImagePyramid, box: Box) -> FinderResult:
-        """Run the network on the part `box` of the picture in `pyramid`; return quads in px of the picture."""
+        """Run the network on the part `box` of the picture in `pyramid`.
+
+        The result has the outlines of boards that were found (`quads`, in px of the picture). If the network sees the
+        grid of a board, it also has the corners for a close-up of the largest patch of grid. A message says what is
+        wrong if no whole board is in view.
+        """
         frame = _FinderFrame.around(box)
-        cells = self._net(frame.make_input(pyramid)[None])[0][0]
+        cells = self._net(frame.make_input(pyramid)[None])[0][0]  # the last channel is the mask of the grid
         quads = [frame.to_picture(quad) for quad in propose_quads(cells)]
         patches = find_grid_patches(cells[-1])
         if not patches:
@@ -138,6 +143,7 @@ class Finder:
         if _is_board_like(cells, patches[0]):
             side = frame.find_side_reached(low, high)
             message = _UNCLEAR_GRID_MESSAGE if side is None else CUT_OFF_MESSAGES[side]
+        # The box reaches to the edges of its cells, which are half a cell from their centres.
         bounds = frame.to_picture(np.stack([low - 0.5, high + 0.5]).astype(np.float64))
         return FinderResult(quads, _find_closeup(bounds, pyramid.width, pyramid.height), message)
 

@@ -40,7 +40,7 @@ _MIN_ON_GRID_LOG_ODDS: Final = -1.0
 _MIN_BASIS_AREA: Final = 0.3
 """Minimum area, in cells, of the parallelogram of a step to the right and a step down; a square has about 1."""
 _MIN_GROWN_CORNERS: Final = 8
-"""Minimum number of corners that continue the lattice in each round of growing; with fewer, there is no lattice."""
+"""Minimum number of corners that fit the lattice in each round in which it is extended; with fewer, there is none."""
 _MAX_AFFINE_CORNERS: Final = 60
 """Maximum number of corners to which an affine map is fitted; to more corners, a homography is fitted."""
 _MAX_STEP_ERROR_CELLS: Final = 0.45
@@ -82,6 +82,7 @@ def fit_lattice(cells: NDArray[np.float32], margin: float) -> LatticeFit | None:
 
 
 def _find_best_fit(predictions: _CellPredictions, margin: float) -> LatticeFit | None:
+    """Return the first sufficient fit, otherwise the best one; None if no start leads to a lattice."""
     best: LatticeFit | None = None
     for H in _propose_homographies(predictions, margin):
         fit = _refine_homography(predictions, H)
@@ -98,8 +99,8 @@ def _find_best_fit(predictions: _CellPredictions, margin: float) -> LatticeFit |
 def refit_lattice(cells: NDArray[np.float32], to_cells: Floats, trust: Floats) -> Floats | None:
     """Repeat a fit with a weight for each corner of squares, `trust` `(16, 16)`; return the new homography `(3, 3)`.
 
-    Small weights reduce the influence of tiles: at an oblique view, tile tops appear displaced from their squares.
-    Returns None if too few corners agree with the given homography `to_cells`.
+    Corners under tiles get small weights: in an oblique view, tile tops appear displaced from their squares. Returns
+    None if too few corners agree with the given homography `to_cells`.
     """
     return _refine_homography(_CellPredictions.from_output(cells), to_cells, trust)
 
@@ -132,6 +133,7 @@ class _CellPredictions:
 
     @classmethod
     def from_output(cls, cells: NDArray[np.float32]) -> _CellPredictions:
+        """Decode the output `(4, n, n)` of the lattice network."""
         n = cells.shape[1]
         offsets, log_error, grid_logits = cells[:2], cells[2], cells[3]
         middle = np.stack(np.meshgrid(np.arange(n), np.arange(n)), axis=-1).astype(np.float64)

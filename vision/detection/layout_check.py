@@ -113,9 +113,9 @@ class LayoutFit:
     def is_chequered(self) -> bool:
         """True if the squares of the grid alternate between two colours, as on a tablecloth or a chess board.
 
-        Only blocks of 2 x 2 plain squares count: in a chequered block, the squares that share only a corner have
-        similar colours, and the others have not. A part of the grid is sufficient, because the grid may extend over the
-        board and the cloth.
+        Only blocks of 2 x 2 plain squares are examined. In a chequered block, diagonally opposite squares have similar
+        colours, and adjacent squares have different ones. A quarter of the blocks is sufficient, because the grid may
+        extend over the board and the cloth.
         """
         top, bottom, plain = self.colours[:-1], self.colours[1:], layout_premiums() == 0
         is_plain = plain[:-1, :-1] & plain[:-1, 1:] & plain[1:, :-1] & plain[1:, 1:]
@@ -233,7 +233,7 @@ def is_aligned_rectangle(corners: Floats) -> bool:
 
 
 def _select_squares(colours: Floats, shift: tuple[int, int], max_shift: int) -> Floats:
-    """Return the part `(15, 15, 3)` of `colours` at a shift (right, down); the arguments are as in `LayoutFit`."""
+    """Return the 15 x 15 squares of `colours` at a shift (right, down), which is at most `max_shift` squares."""
     x, y = shift[0] + max_shift, shift[1] + max_shift
     return colours[y : y + BOARD_SIZE, x : x + BOARD_SIZE]
 
@@ -276,7 +276,7 @@ class _LayoutModel:
 
 
 def _fit_layouts(colours: Floats, windows: NDArray[np.int64]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Fit two models, one colour for all squares and one colour for each premium or none, and compare their errors.
+    """Fit two colour models, and compare their errors: one colour for all squares, and one colour for each premium.
 
     `colours` `(m, 3)` are Lab colours of squares, `windows` `(n, 225)` the indices of the squares of n grids. Returns
     the share of the colour variation that the premiums explain, `(n,)`, and a mask of uncovered squares, `(n, 225)`.
@@ -332,10 +332,12 @@ def _fit_colours(
     windows: NDArray[np.int64],
     tiles: NDArray[np.int64],
 ) -> tuple[Floats, Floats]:
-    """Fit the coefficients `(n, premiums + 1 + 3, 3)` of n colour models; return `_compute_squared_errors`.
+    """Fit n colour models; return the squared colour error of each square if it is uncovered, and if it has a tile.
 
     Alternates between two steps: classify each square as uncovered or tile, and fit the colours by regression.
-    `tiles` `(n,)` are indices of squares that probably have a tile; the other arguments are those of `_fit_layouts`.
+    `colours` `(m, 3)` are Lab colours of squares, `similarity` `(m, m)` their pairwise similarities, and `windows`
+    `(n, 225)` the indices of the squares of n grids. `tiles` `(n,)` are the indices of squares that probably have a
+    tile. Both results are `(n, 225)`.
     """
     # Initialise each premium with the most common colour among its squares that differs from the tile colour.
     uncovered_weight = 1 - 0.9 * similarity[tiles]

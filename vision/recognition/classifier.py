@@ -244,7 +244,10 @@ class SquareClassifier:
         return board.views.cut_crops(sample), float(letters_p.ravel()[sample].sum())
 
     def _measure_clarity(self, variants: Sequence[Image], tiles: Collection[str]) -> float:
-        """Return the sum of the probabilities of the best classes of some crops, in the best of their variants."""
+        """Return how clearly some crops show letters: the sum of the probabilities of their best classes.
+
+        Each of `variants` has the same crops in another position. The variant with the highest sum counts.
+        """
         letters = self._letter_net.predict(np.concatenate(variants)).letters
         best_p = restrict_to_alphabet(letters, self._letter_net.alphabet_matrix(tiles)).max(axis=1)
         return float(best_p.reshape(len(variants), -1).sum(axis=1).max())
@@ -398,7 +401,10 @@ class SquareClassifier:
     def _read_details(
         self, squares: SquarePredictions, poses: TilePoses, rows: NDArray[np.intp]
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Run the detail network on some of the tiles `poses`; return what `DetailNet.predict` does."""
+        """Run the detail network on the tiles with the indices `rows` of `poses`.
+
+        Returns the log-likelihoods of the accents, and of a missing value, for each of these tiles.
+        """
         cells = [poses.cells[row] for row in rows.tolist()]
         return self._detail_net.predict(cut_detail_crops(squares.picture, squares.pose, cells, poses.poses[rows]))
 
@@ -416,7 +422,7 @@ class SquareClassifier:
     def _refine(self, table: TileTable, letters_p: Floats, alphabet: Alphabet, square_px: float) -> Floats:
         """Refine the probabilities of the letters of n tiles, `letters_p` `(n, classes)`; return `(n, classes)`.
 
-        They are 0 for letters outside the tile set. `square_px` is the side of a square in the picture.
+        The probabilities of letters outside the tile set are 0. `square_px` is the side of a square in the picture.
         """
         # Flatten the log-probabilities for pictures of low resolution, in which the network is overconfident.
         if square_px < _CONFIG.fine_square_px:

@@ -30,7 +30,7 @@ _NEIGHBOUR_WEIGHTS: Final = (
 """Weights `(225, 225)` for the mean colour around a square: row = the square, column = its neighbour. 0 on the
 diagonal."""
 _SAME_PREMIUM_WEIGHTS: Final = _NEIGHBOUR_WEIGHTS * (SQUARE_PREMIUMS[:, None] == SQUARE_PREMIUMS)
-"""Weights as in `_NEIGHBOUR_WEIGHTS`, but 0 between squares of different kinds."""
+"""Weights `(225, 225)` for the mean colour around a square, from its neighbours with the same premium only."""
 _MIN_SQUARES: Final = 4
 """Minimum number of tiles, or of empty squares of one kind, to estimate their colour."""
 _MIN_COLOUR_SPREAD: Final = 0.005
@@ -84,7 +84,7 @@ def compute_colour_log_ratio(
     as_bare = log_likelihood(
         colours[here] - average_nearby_colours(colours, bare, here, _SAME_PREMIUM_WEIGHTS), bare_spread
     )
-    # A colour that neither the tiles nor the empty squares have is rather that of a sticker on a blank.
+    # If neither the tiles nor the empty squares have a colour, it is more probably the colour of a sticker on a blank.
     as_tile, as_bare = np.logaddexp(as_tile, _MARKED_TILE_NATS), np.logaddexp(as_bare, _STRANGE_SQUARE_NATS)
     answer[here] = np.clip(as_tile - as_bare, -_MAX_LOG_RATIO_NATS, _MAX_LOG_RATIO_NATS)
     return answer

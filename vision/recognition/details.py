@@ -55,7 +55,7 @@ _ACCENT_NAMES: Final = {
     "DOUBLE ACUTE ACCENT": "double acute",
     "RING ABOVE": "ring",
 }
-"""Kinds of the Unicode names that differ from them."""
+"""Kinds of accents by their Unicode names, for the names that differ from the kind."""
 _ACCENT_WEIGHT: Final = 0.8
 """Weight of the detail network's log-probabilities for letters that differ only by their accent; it is below 1, because
 the letter networks have seen the same print."""
@@ -158,8 +158,8 @@ class DetailNet:
     def predict(self, crops: Image) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Read n crops `(n, 56, 56)`: return log-likelihoods of the accents `(n, 14)`, and of a missing value `(n,)`.
 
-        Those of the accents are only comparable among letters of the same base. Those of a missing value are relative
-        to the mean of the likelihoods of all values.
+        The log-likelihoods of accents are only comparable among letters of the same base. The log-likelihood of a
+        missing value is relative to the mean likelihood of all values.
         """
         accents, values = self.predict_normalised(normalise_details(crops))
         return accents, values[:, 0] - np.logaddexp.reduce(values[:, 1:], axis=1) + np.float32(

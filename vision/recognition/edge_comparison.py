@@ -67,6 +67,8 @@ def compute_edge_log_ratio(
     for sides, side in product(next_to, range(4)):
         for kind in np.unique(SQUARE_PREMIUMS[mask & sides[:, side]]):
             own = kind == SQUARE_PREMIUMS
+            # Compare the edges with those of tiles and of empty squares of this kind. If there are too few empty ones,
+            # take those of all premium squares, or of all plain squares.
             here = mask & own & sides[:, side]
             of_tiles, of_bare = (_select_edges(edges, which, sides, side) for which in (tiles, empty & own))
             if len(of_bare) < _MIN_SIDES:
@@ -84,8 +86,11 @@ def find_tile_rims(
 ) -> NDArray[np.bool_]:
     """Return the squares in `mask` whose edges look like those of tiles, as a mask `(225,)`.
 
-    The arguments are those of `compute_edge_log_ratio`. It takes long, so it is used only for squares with rims whose
-    colours are, on three sides, twice as close to those of tiles as to those of empty squares of the same kind.
+    `view` is the rectified board, `colours` the result of `measure_log_colours(view)`. The masks `empty` and `tiles`
+    `(225,)` mark squares that are certainly empty or certainly tiles.
+
+    The comparison of edges takes long, so the rims of the squares are compared first. Only a square is examined further
+    whose rim has, on three sides, a colour twice as close to that of tiles as to that of empty squares of its kind.
     """
     plain = np.flatnonzero(empty & ~_IS_PREMIUM)
     if min(len(plain), tiles.sum()) < _MIN_SIDES:

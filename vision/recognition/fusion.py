@@ -31,9 +31,9 @@ _BLANK_MISS_RATE: Final = 0.2
 _FALSE_LETTER_RATE: Final = 0.01
 _FALSE_LETTER_SQUARES: Final = 50.0
 _CLEAR_LETTER_P: Final = 0.9
-"""`_FALSE_LETTER_RATE`: usual share of empty squares on which the letter network sees a letter, at any confidence. It
-weighs as much as `_FALSE_LETTER_SQUARES` squares of the board itself. Letters above `_CLEAR_LETTER_P` are not counted:
-the network reads the lines and pegs of empty squares with less."""
+"""`_FALSE_LETTER_RATE`: usual share of empty squares on which the letter network sees a letter, at any confidence. In
+the estimate for a board, the usual share weighs as much as `_FALSE_LETTER_SQUARES` squares of the board itself. Letters
+with a probability above `_CLEAR_LETTER_P` are not counted as false: lines and pegs of empty squares are less clear."""
 _MIN_PROBABILITY: Final = 1e-4
 """Minimum of each probability that is turned into log-odds; limits them to +-9.2 nats."""
 _MIN_EMPTY_PROBABILITY: Final = 0.97
@@ -105,7 +105,11 @@ def fuse_predictions(
 def collect_blank_evidence(
     kinds: NDArray[np.float32], cells: Sequence[tuple[int, int]], letters: Floats, board: Image
 ) -> BlankEvidence:
-    """Measure the evidence for blanks on squares without a letter; the arguments are as in `fuse_predictions`."""
+    """Measure the evidence for blanks on squares without a letter.
+
+    `kinds` `(15, 15, 3)` are the probabilities from the square network. `letters` `(n, classes)` are the probabilities
+    from the letter network for the n squares `cells` (row, column). `board` is the image from `rectify_board`.
+    """
     kinds_p, indices = _flatten_kinds(kinds, cells)
     chances = _multiply_odds(kinds_p, indices, letters)
     return _measure_blank_evidence(kinds_p, indices, letters, chances, board, measure_log_colours(board))
@@ -154,6 +158,7 @@ def _estimate_false_letters(empty: Floats) -> float:
 def _measure_blank_evidence(
     kinds_p: Floats, indices: NDArray[np.intp], letters: Floats, chances: Floats, board: Image, colours: Floats
 ) -> BlankEvidence:
+    """Measure the evidence for a blank on the squares without a letter; `chances` is from `_multiply_odds`."""
     empty, blank = chances[:, NO_TILE_CLASS], chances[:, BLANK_CLASS]
     in_sight = chances[:, -1] < _MAX_HIDDEN_PROBABILITY
     without_print = letters[:, NO_TILE_CLASS] + letters[:, BLANK_CLASS] > 0.5
@@ -167,7 +172,7 @@ def _measure_blank_evidence(
     by_colours = compute_colour_log_ratio(colours, known_empty, known_tile, plain)[places]
     by_squares = _log_odds(kinds_p[places, TILE_KIND], kinds_p[places, EMPTY_KIND])
     by_letters = _log_odds(seen[:, BLANK_CLASS], seen[:, NO_TILE_CLASS])
-    # What the empty squares of this board have in common is no sign of a blank.
+    # If the empty squares of this board look like blanks, this look is no sign of a blank: subtract it.
     is_rather_empty = kinds_p[places, TILE_KIND] < _MAX_EMPTY_TILE_PROBABILITY
     by_letters -= _find_usual_odds(by_letters, is_rather_empty, SQUARE_PREMIUMS[places])
     odds = np.column_stack([by_squares, by_letters, by_colours, np.zeros(len(places))])

@@ -287,8 +287,13 @@ class LetterNet:
         return np.asarray(np.exp(letters_logp[:, foreign]).sum(axis=1), np.float32)
 
     def list_clear_shapes(self, letters_logp: NDArray[np.float32]) -> tuple[str, ...]:
-        """Return the letter shapes that are clear among all classes, for log-probabilities `(n, classes)`."""
+        """Return the shape of each letter that is clearly recognised.
+
+        `letters_logp` `(n, classes)` are the log-probabilities of n squares. The result has one shape for each square
+        whose best class is a letter and has at least `_MIN_CLEAR_PROBABILITY`.
+        """
         best = letters_logp.argmax(axis=1)
+        # `initial` does not change a maximum, but allows an array without squares.
         is_clear = letters_logp.max(axis=1, initial=-np.inf) >= np.log(_MIN_CLEAR_PROBABILITY)
         return tuple(self.classes[k] for k in best[is_clear & (best >= LETTER_CLASSES.start)].tolist())
 

@@ -26,7 +26,7 @@ from vision.recognition.squares import SquareKinds
 from vision.recognition.views import TOPS_MARGIN_SQUARES, TOPS_PX_PER_SQUARE, TilePoses, rectify_tops, split_squares
 
 MAX_RECALLS: Final = 4
-"""Number of pictures after which all tiles are read again."""
+"""Number of pictures in a row that may use the memory; in the next picture, all tiles are read again."""
 _MAX_CHANGE: Final = 0.15
 """Maximum change of a square that counts as unchanged: the standard deviation of the difference between two pictures,
 as a share of the square's contrast. A letter that is displaced by half a pixel of the view (a fiftieth of a square)
@@ -113,7 +113,7 @@ class BoardMemory:
     tiles: frozenset[str]
     """Letters of the tile set with which the tiles were read."""
     recall_count: int = 0
-    """Number of pictures since all tiles were read; see `MAX_RECALLS`."""
+    """Number of pictures since all tiles were read, at most `MAX_RECALLS`."""
 
     @property
     def is_worn(self) -> bool:
@@ -191,7 +191,8 @@ def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], Floa
     gain = covariance / np.maximum(variance, 1)
     contrast = np.sqrt(np.maximum(_average_squares(y * y) - y_mean**2, 0))
     remainder = np.sqrt(np.maximum(contrast**2 - gain * covariance, 0))
-    # A square of one colour has no gain. But it is not the square with a print that something now covers.
+    # A square of one colour has no gain. It counts as unchanged if it had one colour before, too: otherwise something
+    # may cover its print.
     is_plain = np.maximum(contrast, np.sqrt(np.maximum(variance, 0))) < _TEXTURE_CONTRAST
     is_lit_alike = (gain >= 1 / _MAX_GAIN) & (gain <= _MAX_GAIN) | is_plain
     return is_lit_alike & (remainder <= _MAX_CHANGE * (contrast + _MIN_CONTRAST)), contrast

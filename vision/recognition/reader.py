@@ -104,7 +104,10 @@ class PhotoReader(Protocol):
         corners: Floats | None = None,
         hint: BoardTracker | None = None,
     ) -> PhotoReading:
-        """Read the board in `image`; the arguments are those of `BoardReader.read`."""
+        """Read the board in `image`, `(H, W, 3) uint8 BGR`, with the letters `tiles` of a tile set.
+
+        `corners` are the corners of the board, if they are known. `hint` is the tracker of earlier pictures.
+        """
 
 
 class BoardReader:
@@ -221,9 +224,9 @@ class BoardReader:
     ) -> tuple[BoardLocation, ClassifiedBoard, ClassifiedBoard | None]:
         """Classify the squares of the board, and mirrored or the other way up if their tiles are doubtful.
 
-        Returns `location` with what the squares show: its confidence and whether the picture is mirrored. The last
-        result is the classification that `_classify_other_ways` has replaced. Raises `BoardNotFoundError` if the grid
-        does not look like a board.
+        Returns `location` with what the squares show: its confidence and whether the picture is mirrored. Then returns
+        the best classification. If it is from the flipped picture, the last result is the best classification of the
+        picture as it is, otherwise None. Raises `BoardNotFoundError` if the grid does not look like a board.
         """
         squares = self._classify_squares(image, location, recalled)
         if is_unsure:
@@ -244,10 +247,10 @@ class BoardReader:
         *,
         is_upright: bool,
     ) -> tuple[ClassifiedBoard, ClassifiedBoard | None]:
-        """Classify the board the other way up and flipped if the tiles of `classified` are doubtful.
+        """Classify the board upside down and mirrored if the tiles of `classified` are doubtful.
 
-        Returns the best result. If it is that of the flipped picture, also returns the best one of the picture as it
-        is, otherwise None.
+        Returns the best classification. If it is from the flipped picture, also returns the best classification of the
+        picture as it is, otherwise None.
         """
         tiles_p = measure_tile_confidence(classified.squares_p, classified.foreign_p)
         # First the other way up: flipped letters of a turned board may be clear, such as B, C, E, O and X.

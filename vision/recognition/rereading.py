@@ -45,8 +45,9 @@ taken: one or two tiles are not enough evidence."""
 def measure_tile_confidence(squares_p: Floats, foreign_p: Floats) -> NDArray[np.float64]:
     """Return how clearly each square that is read as a tile shows its symbol: `(n,)`, 0 to 1.
 
-    It is the probability of the best symbol in `squares_p` `(15, 15, classes + 1)` or that of a letter outside the tile
-    set in `foreign_p` `(15, 15)`, both from `ClassifiedBoard`: such a letter is as clear in the right position.
+    The result is the probability of the best symbol in `squares_p` `(15, 15, classes + 1)`, or the probability in
+    `foreign_p` `(15, 15)` that the letter is not in the tile set, if that is higher. Both arrays are from
+    `ClassifiedBoard`. A letter outside the set is no doubt about the position of the board, so it counts as clear.
     """
     best = squares_p.argmax(axis=2)
     is_tile = (best != NO_TILE_CLASS) & (best != squares_p.shape[2] - 1)

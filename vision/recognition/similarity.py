@@ -71,8 +71,8 @@ def compute_letter_similarity(chances: Floats, tile: Floats, features: NDArray[n
 def measure_unfamiliarity(chances: Floats, tile: Floats) -> Floats:
     """Measure for each tile how badly the network reads the other tiles of the picture; return `(n,)`, >= 0.
 
-    It is log(mean doubt of the other tiles / usual doubt), which is large for an unfamiliar typeface. `chances` and
-    `tile` are as in `compute_letter_similarity`.
+    The result is log(mean doubt of the other tiles / usual doubt), which is large for an unfamiliar typeface. `chances`
+    `(n, letters)` are the probabilities of the letters, `tile` `(n,)` those that there is a tile.
     """
     letters = chances.sum(axis=1)
     lettered, doubt = tile * letters, 1 - chances.max(axis=1, initial=0) / np.maximum(letters, _EPSILON)
@@ -84,7 +84,7 @@ def measure_unfamiliarity(chances: Floats, tile: Floats) -> Floats:
 def estimate_novelty(unfamiliarity: Floats) -> Floats:
     """Return to what degree the typeface is unknown to the network, for each of n tiles: `(n,)`, 0 to 1.
 
-    It is the share of the doubt of the other tiles that is not usual. `unfamiliarity` `(n,)` is from
+    The degree is the share of the doubt of the other tiles that exceeds the usual doubt. `unfamiliarity` `(n,)` is from
     `measure_unfamiliarity`.
     """
     return np.asarray(1 - np.exp(-unfamiliarity), np.float64)
@@ -94,8 +94,8 @@ def measure_flattening(chances: Floats, tile: Floats, features: NDArray[np.float
     """Return two measures of why the log-probabilities of each of n tiles should be flattened: `(n, 2)`.
 
     The first is the result of `measure_unfamiliarity`. The second is the logarithm of the length of the tile's feature
-    vector, relative to the usual length, times the result of `estimate_novelty`. The arguments are as in
-    `compute_letter_similarity`.
+    vector, relative to the usual length, times the result of `estimate_novelty`. The arguments are the probabilities of
+    the letters `(n, letters)` and of a tile `(n,)`, and the feature vectors `(n, 128)`.
     """
     unfamiliarity = measure_unfamiliarity(chances, tile)
     length = np.log(np.maximum(np.linalg.norm(features, axis=1), _MIN_LENGTH) / _USUAL_LENGTH)
@@ -107,7 +107,7 @@ def compute_letter_evidence(chances: Floats, tile: Floats, features: NDArray[np.
 
     The first is the similarity of the tile to other tiles with that letter. The second and third are the
     log-probability of the letter, multiplied by the first and the second column of `measure_flattening`. The arguments
-    are as in `compute_letter_similarity`.
+    are the probabilities of the letters `(n, letters)` and of a tile `(n,)`, and the feature vectors `(n, 128)`.
     """
     similarity = compute_letter_similarity(chances, tile, features)
     flattening = measure_flattening(chances, tile, features)
@@ -141,9 +141,10 @@ def refine_by_similarity(
 ) -> Floats:
     """Refine the class probabilities of n tiles by comparing the tiles with each other; return `(n, classes)`.
 
-    `chances` `(n, classes)` are the letter network's probabilities, restricted to the alphabet. `weights` are the
-    weights of the features from `compute_letter_evidence`; `tile` and `features` are as in `compute_letter_similarity`.
-    The probability of no tile stays the same; that of a blank changes only if the typeface is unknown.
+    `chances` `(n, classes)` are the letter network's probabilities, restricted to the alphabet. `tile` `(n,)` are the
+    probabilities that there is a tile, and `features` `(n, 128)` the feature vectors. `weights` are the weights of the
+    features from `compute_letter_evidence`. The probability of no tile stays the same. The probability of a blank
+    changes only if the typeface is unknown.
     """
     # Leave out the letters that no tile can show: they are most of the classes.
     possible = np.flatnonzero(chances.any(axis=0))
@@ -153,6 +154,7 @@ def refine_by_similarity(
     change = np.clip(flattening @ weights[1:], -_MAX_FLATTENING, 0)
     worth = weights[0] * compute_letter_similarity(letters, tile, features)
     worth += change[:, None] * np.log(np.maximum(letters, _EPSILON))
+    # Without any possible letter, `max` needs `initial`. The largest exponent is 0, so that no power overflows.
     raised = letters * np.exp(worth - worth.max(axis=1, keepdims=True, initial=-np.inf))
     raised *= letters.sum(axis=1, keepdims=True) / np.maximum(raised.sum(axis=1, keepdims=True), _EPSILON)
     answer = chances.copy()

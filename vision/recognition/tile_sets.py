@@ -18,8 +18,8 @@ from vision.recognition.alphabet import letter_shape
 _UNKNOWN_TILE_COUNT: Final = 0.05
 """Number of tiles of a letter that a set does not have, for `find_better_set`."""
 _MIN_BETTER_NATS: Final = 8.0
-"""Minimum log-likelihood ratio by which another set explains the letters on the board better: two letters that the set
-does not have."""
+"""Minimum log-likelihood ratio by which another set must explain the letters on the board better. Two letters that the
+chosen set does not have give about this ratio."""
 
 
 _MAX_TILES: Final = 150
@@ -110,13 +110,16 @@ def _weigh_by_count(p: Floats, limit: int) -> Floats:
 
 
 def _sum_weights(odds: Floats, limit: int) -> float:
-    """Return the sum, over all subsets of the squares, of the product of their odds and of the weight of their number.
+    """Return the total weight of all ways in which some of the squares may have a tile.
 
-    The sums over the subsets of each size up to `limit` are the first coefficients of the product of (1 + odds x).
+    `odds` has the odds of each square to have the tile. The weight of a set of squares is the product of their odds. A
+    set of more than `limit` squares has less weight: for each square beyond the limit, a factor `_EXTRA_TILE_ODDS`.
     """
+    # sums[k] is the sum over the sets of k squares: the coefficient of x^k in the product of all (1 + odds x).
     sums = np.zeros(limit + 1)
     sums[0] = 1.0
     for each in odds.tolist():
         sums[1:] += each * sums[:-1]
+    # The larger sets: the product for x = factor is the sum over all sets; subtract that of the small ones.
     beyond = np.prod(1 + _EXTRA_TILE_ODDS * odds) - (sums * _EXTRA_TILE_ODDS ** np.arange(limit + 1)).sum()
     return float(sums.sum() + max(beyond, 0.0) / _EXTRA_TILE_ODDS**limit)

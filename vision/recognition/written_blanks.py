@@ -59,9 +59,10 @@ def weigh_written_blanks(
 ) -> Floats:
     """Return the class probabilities of n tiles, `(n, classes)`, with the evidence of a letter that somebody wrote.
 
-    A letter never becomes clearer: in an unknown typeface, tiles with the same letter look alike, too. `value_nats`
-    `(n,)` are the log-likelihood ratios that no value is printed on a tile, NaN if it was not read. The other arguments
-    are those of `find_unlike_tiles`.
+    The probability of a letter is never increased: in an unknown typeface, tiles with the same letter look alike, too.
+    `letters_p` `(n, classes)` and `tile_p` `(n,)` are the probabilities of the letters and of a tile. `features`
+    `(n, 128)` are those of the letter network. `value_nats` `(n,)` are the log-likelihood ratios that no value is
+    printed on a tile, NaN if its value was not read.
     """
     evidence = measure_written_evidence(letters_p, tile_p, features, value_nats)
     log_odds = evidence @ _EVIDENCE_WEIGHTS + _PRIOR_SHIFT
@@ -77,10 +78,15 @@ def weigh_written_blanks(
 def measure_written_evidence(
     letters_p: Floats, tile_p: Floats, features: NDArray[np.float32], value_nats: Floats
 ) -> Floats:
-    """Return the evidence that each of n tiles is a blank, `(n, 5)`; the arguments are as in `weigh_written_blanks`.
+    """Return the evidence that each of n tiles is a blank, `(n, 5)`, from the arguments of `weigh_written_blanks`.
 
-    The columns are the log-odds of the letter networks, how unlike the tile is to its letter, 1 if there is another
-    tile of its letter, the evidence of the missing value, and 1.
+    The columns are:
+
+    - the log-odds blank : letter of the letter networks;
+    - how much the tile differs from the other tiles of its letter;
+    - 1 if there is another tile of its letter, otherwise 0;
+    - the evidence that the value is missing;
+    - the constant 1.
     """
     letter_p = letters_p[:, LETTER_CLASSES].max(axis=1)
     similarity = _compare_with_same_letter(letters_p, tile_p, features)

@@ -179,6 +179,7 @@ def _print_quarter_turns(style: BoardStyle, row: int, column: int) -> int:
 
 
 def _draw_premium_squares(image: Picture, style: BoardStyle, left: float, top: float, px: int) -> None:
+    """Draw the premium squares with their print on `image`; the grid begins `left` and `top` squares from its edges."""
     lit = 1.0 + 0.25 * style.raised
     prints = {kind: _render_square_print(style, kind, px) for kind in "TDtd*"}
     for row, line in enumerate(LAYOUT):
@@ -191,6 +192,7 @@ def _draw_premium_squares(image: Picture, style: BoardStyle, left: float, top: f
             if style.premium_shape in ("burst", "teeth", "arrows"):
                 _draw_spikes(image, x, y, style.premium_shape, colour, px, 9 if style.premium_shape == "burst" else 6)
             if style.raised:
+                # A raised square has a dark lower right edge and a bright upper left one.
                 dark = (colour[0] * 0.6, colour[1] * 0.6, colour[2] * 0.6)
                 bright = (min(colour[0] * lit, 255), min(colour[1] * lit, 255), min(colour[2] * lit, 255))
                 _draw_box(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, dark, px)
@@ -205,6 +207,7 @@ def _draw_premium_squares(image: Picture, style: BoardStyle, left: float, top: f
 
 
 def _draw_grid_lines(image: Picture, style: BoardStyle, left: float, top: float, px: int) -> None:
+    """Draw the lines of the grid on `image`. A style with ridges has a bright and a dark line beside each of them."""
     if not style.line_width:
         return
     half = max(style.line_width * px / 2, 0.5)
@@ -227,7 +230,11 @@ def _draw_grid_lines(image: Picture, style: BoardStyle, left: float, top: float,
 def _draw_line(
     image: Picture, across: tuple[float, float], along: tuple[float, float], colour: Colour, vertical: bool
 ) -> None:
-    """Draw a line from edge to edge (`across`) and from end to end (`along`), in px."""
+    """Draw a straight line of a board as a rectangle.
+
+    `across` are the positions of its two long edges, `along` those of its two ends, in px. For a vertical line,
+    `across` are x and `along` are y; for a horizontal line, the other way round.
+    """
     points = [(across[0], along[0]), (across[1], along[0]), (across[1], along[1]), (across[0], along[1])]
     fill_polygon(image, points if vertical else [(v, u) for u, v in points], colour)
 
@@ -311,6 +318,7 @@ def draw_board(rng: Rng, style: BoardStyle, px: int) -> BoardArt:
         _draw_box(image, left - reach, top - reach, SIZE + 2 * reach, SIZE + 2 * reach, colour, px)
     _draw_box(image, left, top, SIZE, SIZE, style.ground, px)
     _draw_frame_print(rng, image, style, margin, px)
+    # Ornaments of premium squares overlap the lines. In the other shapes, the lines are visible on all squares.
     lines_last = style.premium_shape in ("full", "inset", "rounded")
     if not lines_last:
         _draw_grid_lines(image, style, left, top, px)

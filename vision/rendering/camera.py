@@ -92,7 +92,7 @@ def look_at_board(
     fill     the larger of two fractions: grid width / picture width, and grid height / picture height
     shift    offset of the board's centre from the picture's centre, as a fraction of the picture's width and height
 
-    The distance that gives `fill` is found by bisection.
+    The camera is as far away as `fill` requires.
     """
     ca, sa, ct, st = math.cos(azimuth), math.sin(azimuth), math.cos(tilt), math.sin(tilt)
     cr, sr = math.cos(roll), math.sin(roll)
@@ -107,6 +107,7 @@ def look_at_board(
         ray = np.array([shift[0] * size[0] / focal, shift[1] * size[1] / focal, 1.0])
         return Camera(size, focal, rotation, ray * distance - centre, distortion, stretch)
 
+    # The closer the camera, the larger the board in the picture: find the distance that gives `fill`.
     near, far = 8.0, 600.0
     for _ in range(30):
         middle = math.sqrt(near * far)

@@ -42,7 +42,7 @@ class Light:
 def repeat_channels(field: Field) -> Field:
     """Repeat the array `field` (H, W) in three channels, as (H, W, 3).
 
-    A product of two arrays (H, W, 3) is several times faster than one of (H, W, 3) and (H, W, 1).
+    NumPy multiplies two arrays (H, W, 3) several times faster than an array (H, W, 3) and an array (H, W, 1).
     """
     return np.asarray(cv2.merge((field, field, field)), np.float32)
 

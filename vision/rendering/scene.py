@@ -170,7 +170,8 @@ def compose_scene(
 def _draw_table(setting: SceneSetting) -> tuple[Field, Field]:
     """Render the table around the board; return the picture and the coverage by the board, both (H, W, 3).
 
-    The picture is black where the board is; the coverage is from 0 to 1. Further pictures with other tiles reuse both.
+    The picture is black where the board is. The coverage is from 0 to 1. The pictures of a table with other tiles on
+    the board use the same two results.
     """
     camera, light = setting.camera, setting.light
     size, square = camera.size, measure_square(camera)

@@ -325,6 +325,10 @@ class TileRenderer:
         return str(rng.choice([1, 1, 1, 2, 3, 4, 5, 8, 10]))
 
     def _print_letter(self, rng: Rng, face: Picture, letter: str) -> None:
+        """Print a letter and its value on the picture `face` of a tile's top, with random wear and variation.
+
+        Nearly all sizes and positions are shares of the tile's side `s` (pixels), so 0.03 * s is a narrow margin.
+        """
         s, style = self._side_px, self._style
         font, shape = style.font, style.letter_shape
         if style.mixed_faces:

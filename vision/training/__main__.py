@@ -54,7 +54,11 @@ def log_progress(begun: float, what: str) -> None:
 
 
 def parse_arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    """Return the options of the command line."""
+    """Return the options of the command line.
+
+    By default, the scenes are those before `FIRST_UNSEEN_SCENE`. Scenes from that number on are for evaluations, so
+    networks that were trained with more scenes cannot be compared with others there.
+    """
     parser = argparse.ArgumentParser(prog="python -m vision.training", description=str(__doc__).split("\n\n")[0])
     parser.add_argument("--out", type=Path, help="folder for all .onnx files (default: vision/models)")
     parser.add_argument("--seed", type=int, default=0)

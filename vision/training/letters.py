@@ -149,7 +149,10 @@ def compute_loss(
 
 
 def _mask_impossible(letters: torch.Tensor, batch: LetterBatch) -> torch.Tensor:
-    """Set the logits `(n, classes)` of letters outside the tile set of each crop to a very low value."""
+    """Return the logits `(n, classes)` with a very low value for each letter that the tile set of a crop lacks.
+
+    The network then has a probability of nearly 0 for these letters, so it does not learn to avoid them.
+    """
     return letters.masked_fill(~torch.from_numpy(batch.allowed).to(letters.device), -1e4)
 
 

@@ -264,9 +264,11 @@ def read_temperature(net: Net, head: str) -> float:
 
 
 def compute_divergence(logits: torch.Tensor, answers: torch.Tensor, temperature: float = 1.0) -> torch.Tensor:
-    """Return the mean divergence of the classes in `logits` from those in `answers`, both `(n, classes)`.
+    """Return the mean Kullback-Leibler divergence of the class probabilities in `logits` from those in `answers`.
 
-    Both are divided by `temperature`. The result is multiplied by its square, with which the gradients shrink.
+    Both are logits `(n, classes)`, of the network that learns and of its teacher. They are divided by `temperature`,
+    which makes the probabilities more equal. This makes the gradients smaller by the square of the temperature, so the
+    result is multiplied by this square.
     """
     divergence = functional.kl_div(
         (logits / temperature).log_softmax(dim=1),
