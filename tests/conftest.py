@@ -17,11 +17,13 @@ from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 from werkzeug.routing import Rule
 
+from tests.support.examples import IS_CI
+
 # No deadlines: a busy machine is no bug. On CI the examples are the same each time, so that a red run can be run again;
-# at the desk they are new each time, and what they find is kept beside the tests.
-settings.register_profile("desk", deadline=None)
+# at the desk they are fewer and new each time, and what they find is kept beside the tests.
+settings.register_profile("desk", deadline=None, max_examples=30)
 settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "desk")
+settings.load_profile("ci" if IS_CI else "desk")
 
 GARBAGE_THRESHOLD = 10_000
 """New objects after which the youngest are looked through; Python's own threshold is 700."""

@@ -8,12 +8,13 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from calibration.profile import ProfiledReader, ProfileError, TableProfile
 from device.storage.files import write_file
 from engine.reading import BLANK, EMPTY, BoardReading
+from tests.support.examples import try_examples
 from tests.support.own_tiles import LETTERS, Muddle, OwnTable, reading_of, rows_of
 from vision.geometry import Image
 from vision.recognition.reader import PhotoReading, ReadingTimes
@@ -130,7 +131,7 @@ def good_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bytes]:
     yield path.read_bytes()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@try_examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cut=st.floats(0, 1), at=st.floats(0, 1), byte=st.integers(0, 255))
 def test_damaged_file_is_reported_and_replaced(
     good_file: bytes, tmp_path: Path, cut: float, at: float, byte: int

@@ -14,6 +14,7 @@ from device.session.commands.games import StartGame
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from tests.support.panels import PINS, PanelTime, Wires, hardware, orders
+from tests.support.shared_networks import shared_networks as shared_networks
 from tests.support.text_table import STARTED, WORDS, TextTable
 from tests.support.thread_guard import thread_guard as thread_guard
 from tests.support.waiting import PATIENCE_S

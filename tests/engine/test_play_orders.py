@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.board import Board
@@ -13,6 +13,7 @@ from engine.play_orders import PlayFinder, PlayOrders, find_orders, pack_squares
 from engine.plays import Play
 from engine.scoring import score_play
 from engine.state import Turn, TurnKind
+from tests.support.examples import try_examples
 from tests.support.play_at_random import random_game
 
 SEEDS = st.integers(0, 2**32)
@@ -35,7 +36,7 @@ def true_order(game: Game) -> tuple[int, ...]:
 
 
 @given(SEEDS, st.sampled_from(["en", "de", "es"]), st.integers(2, 4))
-@settings(max_examples=15, deadline=None)
+@try_examples(15)
 def test_true_order_of_a_random_game_is_found(seed: int, tiles: str, players: int) -> None:
     names = ("Anna", "Ben", "Clara", "David")[:players]
     game = random_game(random.Random(seed), 14, Game.start(names, tile_set=tiles))
@@ -48,7 +49,7 @@ def test_true_order_of_a_random_game_is_found(seed: int, tiles: str, players: in
 
 
 @given(SEEDS)
-@settings(max_examples=10, deadline=None)
+@try_examples(10)
 def test_every_order_has_the_scores_of_the_sheet(seed: int) -> None:
     game = random_game(random.Random(seed), 12)
     scores = [turn.score for turn in list_plays(game)]
@@ -63,7 +64,7 @@ def test_every_order_has_the_scores_of_the_sheet(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=10, deadline=None)
+@try_examples(10)
 def test_number_of_orders_is_that_of_the_listed_ones(seed: int) -> None:
     orders = rebuild(random_game(random.Random(seed), 10))
     if orders.count < 1000:
@@ -71,7 +72,7 @@ def test_number_of_orders_is_that_of_the_listed_ones(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=10, deadline=None)
+@try_examples(10)
 def test_questions_end_with_the_true_order(seed: int) -> None:
     game = random_game(random.Random(seed), 12)
     orders, true = rebuild(game), true_order(game)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.board import EMPTY_BOARD, Board, load_layout, parse_square
@@ -40,6 +40,7 @@ from engine.rules import STANDARD_RULES, FinishLineLevel
 from engine.state import TurnKind
 from engine.tiles import Tile
 from tests.support.engine_table import NAMES, act_ref, new_game, play, seen, written
+from tests.support.examples import try_examples
 from tests.support.play_at_random import random_game
 
 A4, H8, J8 = map(parse_square, ("A4", "H8", "J8"))
@@ -313,7 +314,7 @@ def test_all_tiles_are_loose_without_the_centre() -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(1, 24), st.integers(2, 4), st.sampled_from(["en", "de", "es"]))
-@settings(max_examples=30, deadline=None)
+@try_examples(30)
 def test_any_board_of_a_game_is_a_position(seed: int, turns: int, players: int, tile_set: str) -> None:
     start = new_game(players=players, tile_set=tile_set)
     played = random_game(random.Random(seed), turns, start)

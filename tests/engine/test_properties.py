@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.board import SQUARES, Board, transpose
@@ -30,6 +30,7 @@ from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.scoring import Status, check_placement, is_one_word_rearranged, score_play
 from engine.tiles import Tile
 from tests.support.engine_table import new_game, seen
+from tests.support.examples import try_examples
 from tests.support.play_at_random import random_game, random_play, unnamed
 
 SEEDS = st.integers(0, 2**32)
@@ -57,7 +58,7 @@ def mirrored(play: Play) -> Play:
 
 
 @given(SEEDS, TILE_SETS)
-@settings(max_examples=40, deadline=None)
+@try_examples(40)
 def test_the_score_is_the_same_on_the_transposed_board(seed: int, tile_set: str) -> None:
     rng = random.Random(seed)
     game = random_game(rng, 5, new_game(tile_set=tile_set))
@@ -73,7 +74,7 @@ def test_the_score_is_the_same_on_the_transposed_board(seed: int, tile_set: str)
 
 
 @given(SEEDS, st.integers(2, 4), st.sampled_from(list(ChallengeRule)))
-@settings(max_examples=30, deadline=None)
+@try_examples(30)
 def test_the_fold_of_the_events_is_the_state(seed: int, players: int, challenge: ChallengeRule) -> None:
     rules = replace(STANDARD_RULES, challenge=challenge, challenge_points=5)
     game = events_at_random(random.Random(seed), new_game(rules, players), 12)
@@ -85,7 +86,7 @@ def test_the_fold_of_the_events_is_the_state(seed: int, players: int, challenge:
 
 
 @given(SEEDS, st.integers(2, 4), st.sampled_from(list(ChallengeRule)), st.booleans())
-@settings(max_examples=15, deadline=None)
+@try_examples(15)
 def test_events_of_every_kind_survive_export_and_import(
     seed: int, players: int, challenge: ChallengeRule, pays: bool
 ) -> None:
@@ -97,7 +98,7 @@ def test_events_of_every_kind_survive_export_and_import(
 
 
 @given(SEEDS, st.integers(1, 8))
-@settings(max_examples=30, deadline=None)
+@try_examples(30)
 def test_a_corrected_game_is_the_game_played_right(seed: int, turns: int) -> None:
     rng = random.Random(seed)
     right = random_game(rng, turns)
@@ -112,7 +113,7 @@ def test_a_corrected_game_is_the_game_played_right(seed: int, turns: int) -> Non
 
 
 @given(SEEDS, TILE_SETS, st.integers(2, 4))
-@settings(max_examples=25, deadline=None)
+@try_examples(25)
 def test_the_tiles_never_exceed_the_set(seed: int, tile_set: str, players: int) -> None:
     game = events_at_random(random.Random(seed), new_game(players=players, tile_set=tile_set), 20)
     assert not game.unseen - Counter(game.tiles.counts)
@@ -122,7 +123,7 @@ def test_the_tiles_never_exceed_the_set(seed: int, tile_set: str, players: int) 
 
 
 @given(SEEDS, TILE_SETS)
-@settings(max_examples=40, deadline=None)
+@try_examples(40)
 def test_a_play_is_written_and_read_back(seed: int, tile_set: str) -> None:
     rng = random.Random(seed)
     game = random_game(rng, 4, new_game(tile_set=tile_set))
@@ -146,7 +147,7 @@ VARIATIONS = [
 
 @pytest.mark.parametrize("rules", VARIATIONS, ids=["standard", "9 tiles", "first word", "5 A", "5 B", "6", "all"])
 @given(seed=SEEDS, turns=st.integers(0, 8))
-@settings(max_examples=12, deadline=None)
+@try_examples(12)
 def test_the_play_made_is_the_play_inferred(rules: Rules, seed: int, turns: int) -> None:
     rng = random.Random(seed)
     game = random_game(rng, turns, new_game(rules))
@@ -177,7 +178,7 @@ def rearrangement(game: Game, rng: random.Random) -> Play | None:
 
 
 @given(SEEDS)
-@settings(max_examples=25, deadline=None)
+@try_examples(25)
 def test_a_rearranged_word_is_inferred(seed: int) -> None:
     rng = random.Random(seed)
     game = without_blanks(random_game(rng, 4, new_game(replace(STANDARD_RULES, rearrange=True))))
@@ -197,7 +198,7 @@ def without_blanks(game: Game) -> Game:
 
 
 @given(SEEDS)
-@settings(max_examples=25, deadline=None)
+@try_examples(25)
 def test_recycled_tiles_are_inferred_with_the_play(seed: int) -> None:
     rng = random.Random(seed)
     start = without_blanks(random_game(rng, 4, new_game(replace(STANDARD_RULES, recycle=True))))
@@ -214,7 +215,7 @@ def test_recycled_tiles_are_inferred_with_the_play(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=25, deadline=None)
+@try_examples(25)
 def test_a_blank_taken_back_is_inferred_with_the_play(seed: int) -> None:
     rng = random.Random(seed)
     letter = rng.choice("ABCDE")
@@ -231,7 +232,7 @@ def test_a_blank_taken_back_is_inferred_with_the_play(seed: int) -> None:
 
 
 @given(SEEDS, st.integers(1, 8))
-@settings(max_examples=40, deadline=None)
+@try_examples(40)
 def test_a_play_taken_back_is_inferred_alone_and_with_the_next_play(seed: int, turns: int) -> None:
     rng = random.Random(seed)
     game = random_game(rng, turns)

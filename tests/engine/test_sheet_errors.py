@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from engine.board import Board
@@ -12,6 +12,7 @@ from engine.game import Game
 from engine.play_orders import PlayFinder, find_orders
 from engine.sheet_errors import Mistake, SheetError, find_sheet_errors, group_by_place
 from tests.engine.test_play_orders import list_plays, true_order
+from tests.support.examples import try_examples
 from tests.support.play_at_random import random_game
 
 SEEDS = st.integers(0, 2**32)
@@ -31,7 +32,7 @@ def draw_game(seed: int) -> tuple[random.Random, Game, list[int]]:
 
 
 @given(SEEDS, st.integers(1, 60))
-@settings(max_examples=3, deadline=None)
+@try_examples(3)
 def test_wrong_score_is_found_with_the_right_one(seed: int, slip: int) -> None:
     rng, game, points = draw_game(seed)
     turn = rng.randrange(len(points))
@@ -42,7 +43,7 @@ def test_wrong_score_is_found_with_the_right_one(seed: int, slip: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=3, deadline=None)
+@try_examples(3)
 def test_missing_turn_is_found_with_its_squares_and_score(seed: int) -> None:
     rng, game, points = draw_game(seed)
     turn = rng.randrange(len(points))
@@ -53,7 +54,7 @@ def test_missing_turn_is_found_with_its_squares_and_score(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=3, deadline=None)
+@try_examples(3)
 def test_lost_tile_is_found_with_its_value(seed: int) -> None:
     rng, game, points = draw_game(seed)
     square = rng.choice(game.board.occupied_squares())
@@ -63,7 +64,7 @@ def test_lost_tile_is_found_with_its_value(seed: int) -> None:
 
 
 @given(SEEDS)
-@settings(max_examples=3, deadline=None)
+@try_examples(3)
 def test_misread_tile_is_found_with_its_value(seed: int) -> None:
     rng, game, points = draw_game(seed)
     square = rng.choice(game.board.occupied_squares())

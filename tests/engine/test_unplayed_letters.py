@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.board import SQUARES, square_at
@@ -31,6 +31,7 @@ from engine.rules import STANDARD_RULES, UnplayedRule
 from engine.scoring import Status
 from engine.tiles import Tile
 from tests.support.engine_table import new_game
+from tests.support.examples import try_examples
 from tests.support.play_at_random import drawn_out, play_of, played_out
 
 SEEDS = st.integers(0, 2**32)
@@ -120,7 +121,7 @@ UNPLAYED = pytest.mark.parametrize("unplayed", [UnplayedRule.BOTH, UnplayedRule.
 
 @UNPLAYED
 @given(seed=SEEDS, players=st.integers(2, 4))
-@settings(max_examples=6, deadline=None)
+@try_examples(6)
 def test_unplayed_letters_are_those_of_the_racks_that_were_dealt(
     unplayed: UnplayedRule, seed: int, players: int
 ) -> None:
@@ -134,7 +135,7 @@ def test_unplayed_letters_are_those_of_the_racks_that_were_dealt(
 
 @UNPLAYED
 @given(seed=SEEDS, players=st.integers(2, 4))
-@settings(max_examples=6, deadline=None)
+@try_examples(6)
 def test_unplayed_letters_after_a_position_with_known_racks(unplayed: UnplayedRule, seed: int, players: int) -> None:
     dealt = deal(random.Random(seed), players, unplayed)
     while dealt.bag:

@@ -20,7 +20,7 @@ from tests.support.api_table import STARTED, WebTable, open_web_table
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import pair, token
 
-TURNS = 150
+TURNS = 60
 
 
 @pytest.fixture

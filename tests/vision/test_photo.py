@@ -174,15 +174,19 @@ def test_pixels_of_unknown_range_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "P", "RGB", "RGBA", "I;16"])
-def test_large_picture_of_any_mode_keeps_its_colours_and_its_size(tmp_path: Path, mode: str) -> None:
+def test_large_picture_of_any_mode_keeps_its_colours_and_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    monkeypatch.setattr("vision.photo.MAX_SIDE_PX", 256)
+    monkeypatch.setattr("vision.photo._REDUCED_PIXELS", 120_000)
     path = tmp_path / "large.png"
-    size = (5200, 2600)
+    size = (520, 260)
     light = Pictures.new("RGB", size, (200, 100, 50)) if mode in ("P", "RGB", "RGBA") else Pictures.new("L", size, 255)
     if mode == "I;16":
-        light = Pictures.fromarray(np.full((2600, 5200), 0x6400, np.uint16))
+        light = Pictures.fromarray(np.full((260, 520), 0x6400, np.uint16))
     (light if mode == "I;16" else light.convert(mode)).save(path)
     photo = load_photo(path)
-    assert photo.size == size and photo.image.shape == (1280, 2560, 3)
+    assert photo.size == size and photo.image.shape == (128, 256, 3)
     expected = {"P": None, "RGB": (50, 100, 200), "RGBA": (50, 100, 200), "I;16": (100, 100, 100)}.get(mode, (255,) * 3)
     assert expected is None or (photo.image == np.array(expected)).all()
 

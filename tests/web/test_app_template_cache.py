@@ -18,6 +18,10 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "cache" / "templates"
 
 
+CODE: dict[tuple[str, str], Any] = {}
+"""Compiled templates, by source and name; what is tested is when they are compiled."""
+
+
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the templates that are compiled during the test."""
@@ -26,7 +30,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def compile_template(environment: Environment, source: str, name: str, *rest: Any) -> Any:
         names.append(name)
-        return original(environment, source, name, *rest)
+        if (source, name) not in CODE:
+            CODE[source, name] = original(environment, source, name, *rest)
+        return CODE[source, name]
 
     monkeypatch.setattr(Environment, "compile", compile_template)
     return names

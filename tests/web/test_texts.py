@@ -102,12 +102,12 @@ def evening() -> Iterator[Evening]:
         evening.close()
 
 
-def nothing_is_left(evening: Evening, *free: str) -> None:
-    """No page of the table says anything that is not in the catalogue."""
+def nothing_is_left(evening: Evening, *free: str, everywhere: bool = False) -> None:
+    """No page of the game says anything that is not in the catalogue; if `everywhere`, no other page either."""
     dialogs = ("more", "exchange", "rack", "new-game", "end-game", "square?square=H8", "square", "question", "draw")
     dialogs += ("word?word=HORN", "turn?number=1", "turn?number=1&insert")
-    pages = ("/", "/big", "/join", "/phones", "/panel", "/setup", "/history", "/records")
-    for path in (*pages, *(f"/dialogs/{name}" for name in dialogs)):
+    others = ("/join", "/phones", "/panel", "/setup", "/history", "/records") if everywhere else ()
+    for path in ("/", "/big", *others, *(f"/dialogs/{name}" for name in dialogs)):
         answer = evening.get(path)
         assert answer.status_code == 200 and not readable(answer, "localhost", "werkzeug", "Werkzeug", *free), path
 
@@ -124,9 +124,9 @@ def test_struck_out_text_keeps_its_values() -> None:
 
 
 def test_lobby_and_every_turn_of_a_game(evening: Evening) -> None:
-    nothing_is_left(evening)
+    nothing_is_left(evening, everywhere=True)
     assert evening.begin().status_code == 204
-    nothing_is_left(evening)
+    nothing_is_left(evening, everywhere=True)
     evening.play(HORN)
     evening.play(HORN, FARM)
     assert len(evening.session.state.turns) == 2
@@ -143,7 +143,7 @@ def test_lobby_and_every_turn_of_a_game(evening: Evening) -> None:
     evening.press("/actions/end-game")
     nothing_is_left(evening)
     evening.press("/actions/rack", player=0, letters="AE")
-    nothing_is_left(evening)
+    nothing_is_left(evening, everywhere=True)
 
 
 def test_refusal_has_a_text(evening: Evening) -> None:
@@ -251,7 +251,7 @@ def test_trouble_with_the_camera(evening: Evening, trouble: Message) -> None:
     evening.table.trouble = trouble
     evening.play(HORN)
     assert evening.session.state.notices[0].trouble is Trouble.CAMERA
-    nothing_is_left(evening)
+    nothing_is_left(evening, everywhere=True)
     assert not readable(evening.get("/setup/look")) and not readable(evening.press("/setup/teach"))
 
 
@@ -270,7 +270,7 @@ def test_no_board_in_the_picture(evening: Evening, monkeypatch: pytest.MonkeyPat
     evening.begin()
     evening.press("/actions/end-turn")
     assert evening.session.state.notices[0].trouble is Trouble.BOARD
-    nothing_is_left(evening)
+    nothing_is_left(evening, everywhere=True)
     assert not readable(evening.get("/setup/look"))
 
 
@@ -284,7 +284,7 @@ def test_a_disk_that_is_full(evening: Evening, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(evening.store, "append_events", full)
     evening.play(HORN)
     assert evening.session.state.notices[0].trouble is Trouble.STORE
-    nothing_is_left(evening)
+    nothing_is_left(evening, everywhere=True)
     monkeypatch.undo()
 
 
@@ -335,7 +335,7 @@ def test_trouble_of_the_machine_has_a_text(evening: Evening, tmp_path: Path) -> 
         evening.session.notify(Notice(format_sentence(text)))
     names = (str(tmp_path), "damaged.db.damaged-", "Damaged.db", "damaged.db", "table.npz", "none", "usb:0")
     names += ("folder:", "DIR")
-    nothing_is_left(evening, *names)
+    nothing_is_left(evening, *names, everywhere=True)
     other = Evening(evening.store, HostInfo(find_problems=lambda: told))
     assert not readable(other.get("/setup"), *names)
     other.close()

@@ -53,16 +53,19 @@ def make_reference(image: Image, corners: Floats, noise: float = 4.0) -> SceneRe
 @pytest.mark.parametrize("noise", [0.0, 2.0, 5.0, 8.0])
 def test_scene_with_other_noise_is_unchanged(noise: float) -> None:
     reference = make_reference(*photograph(), noise)
-    assert all(reference.matches(preview(photograph()[0], noise, seed)) for seed in range(10, 16))
+    assert all(reference.matches(preview(photograph()[0], noise, seed)) for seed in range(10, 13))
 
 
-@pytest.mark.parametrize("pair", ["EF", "OQ", "IJ", "CG", "PR", "OD", "IL", "UV"])
-def test_exchanged_tile_with_a_similar_letter_is_a_change(pair: str) -> None:
-    for at in ((2, 3), (12, 12)):
-        before, after = (photograph(((at, letter),)) for letter in pair)
-        reference = make_reference(*before, 8.0)
-        assert reference.matches(preview(before[0], 8.0, 10))
-        assert not any(reference.matches(preview(after[0], 8.0, seed)) for seed in range(10, 16))
+PAIRS = ("EF", "OQ", "IJ", "CG", "PR", "OD", "IL", "UV")
+PLACES = ((2, 3), (12, 12))
+
+
+@pytest.mark.parametrize(("pair", "at"), [(pair, PLACES[n % 2]) for n, pair in enumerate(PAIRS)])
+def test_exchanged_tile_with_a_similar_letter_is_a_change(pair: str, at: tuple[int, int]) -> None:
+    before, after = (photograph(((at, letter),)) for letter in pair)
+    reference = make_reference(*before, 8.0)
+    assert reference.matches(preview(before[0], 8.0, 10))
+    assert not any(reference.matches(preview(after[0], 8.0, seed)) for seed in range(10, 13))
 
 
 def test_blank_on_a_free_square_is_a_change() -> None:

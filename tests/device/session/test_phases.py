@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from device.catalogue import load_catalogue
@@ -25,6 +25,7 @@ from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
 from engine.rules import STANDARD_RULES, ChallengeRule
+from tests.support.examples import try_examples
 from tests.support.text_table import FARM, HORN, TextTable
 from tests.support.waiting import PATIENCE_S
 
@@ -135,7 +136,7 @@ def test_every_command_leads_where_the_table_says_or_is_refused_with_a_reason(ph
                 assert after in expected or (transition is Transition.ANSWER and after is phase)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@try_examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(sorted(ACTS)), max_size=14))
 def test_no_evening_leaves_the_table_of_transitions(acts: list[str]) -> None:
     with GameStore(":memory:") as store:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from device.session.snapshot_builder import build_snapshot
@@ -27,6 +27,7 @@ from engine.ledger_data import ENTRY_KIND, UNREADABLE, read_entry
 from engine.plays import Play
 from engine.tiles import load_tile_set
 from tests.support.archives import GAME, POSITION, Members, export_to_memory, make_zip
+from tests.support.examples import try_examples
 
 EVENT_SAMPLES = Path(__file__).parents[2] / "engine" / "data" / "events.jsonl"
 
@@ -201,7 +202,7 @@ ODD = st.one_of(
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@try_examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_game_with_an_odd_value_is_refused_or_can_be_shown(data: st.DataObject) -> None:
     """One value anywhere in a game is replaced by an odd one: it is refused in words, or else it is a game."""
     events: Any = copy.deepcopy(data.draw(st.sampled_from([EVENTS, POSITION_EVENTS, QUESTION_EVENTS])))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from device.storage.errors import StoreError
@@ -13,6 +13,7 @@ from engine.errors import NotationError, RulesError
 from engine.events import Act, Exchanged, GameStarted, Passed, PlayerRenamed, to_json
 from engine.ledger import Doubt, Ledger, Source
 from tests.support.damaged_store import protect_from_writes
+from tests.support.examples import try_examples
 
 STARTED = GameStarted(("Anna", "Ben"))
 
@@ -177,7 +178,7 @@ COMMANDS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@try_examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(COMMANDS)
 def test_log_and_a_list_of_games_agree_whatever_is_commanded(commands: list[str | list[Act]]) -> None:
     with GameStore(":memory:") as store:

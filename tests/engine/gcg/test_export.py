@@ -6,7 +6,7 @@ import random
 from collections import Counter
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.board import parse_square
@@ -35,6 +35,7 @@ from engine.rules import ChallengeRule, FinishLineLevel, Rules, rules_preset
 from engine.state import TurnKind
 from engine.tiles import Tile
 from tests.support.engine_table import act_ref, new_game, play
+from tests.support.examples import try_examples
 from tests.support.play_at_random import drawn_out, play_of, random_game
 
 FIVE_TURNS = [("8F", "HORN"), ("H6", "FA.M"), ("10F", "PASTE"), ("9H", ".OB"), ("11E", "BIT")]
@@ -255,7 +256,7 @@ def test_name_that_begins_with_a_pencil_is_read_back() -> None:
     assert build_game(parse_gcg(format_gcg(build_record(game)))).totals == game.totals
 
 
-@settings(max_examples=15, deadline=None)
+@try_examples(15)
 @given(
     st.integers(0, 10_000),
     st.sampled_from(["en", "de", "es", "ca", "tr", "ru"]),

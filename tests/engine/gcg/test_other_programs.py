@@ -37,6 +37,7 @@ def export(data: str | bytes, unplayed: UnplayedRule | None = None) -> list[str]
 # Racks
 
 
+@pytest.mark.slow
 @needs_games
 def test_exports_of_recorded_games_are_read_by_other_programs() -> None:
     folders = ("domino14+macondo", "jvc56+MAGPIE-DATA", "jvc56+MAGPIE", "woogles-io+liwords", "olaugh+cgpbot")

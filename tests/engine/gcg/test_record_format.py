@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.board import SQUARES, position_name
 from engine.gcg import Entry, Player, Pragma, Record, TurnKind, format_gcg, make_nickname, parse_gcg
 from engine.gcg.record import Rack
+from tests.support.examples import try_examples
 from tests.support.local_data import GCG_DIR, needs_games
 
 _names = st.from_regex(r"[A-ZÄÖa-zé][A-Za-zéß0-9_.-]{0,11}", fullmatch=True)
@@ -73,7 +74,7 @@ def records(draw: st.DrawFn) -> Record:
     )
 
 
-@settings(max_examples=25, deadline=None)
+@try_examples(25)
 @given(records())
 def test_written_game_is_read_back_with_any_line_end(record: Record) -> None:
     text = format_gcg(record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.board import Board, load_layout
@@ -11,6 +11,7 @@ from engine.gcg import Replay, parse_gcg, replay
 from engine.gcg.edition import find_possible_tile_sets
 from engine.gcg.replay import check_end_racks
 from engine.tiles import Tile, load_tile_set
+from tests.support.examples import try_examples
 from tests.support.local_data import GCG_DIR, needs_games
 
 EN = load_tile_set("en")
@@ -328,13 +329,13 @@ def test_no_score_is_made_up_for_an_unknown_board(pragma: str) -> None:
 # In general
 
 
-@settings(max_examples=50, deadline=None)
+@try_examples(50)
 @given(st.binary(max_size=400) | st.text(max_size=400).map(str.encode))
 def test_replay_accepts_any_bytes(data: bytes) -> None:
     replay(parse_gcg(data))
 
 
-@settings(max_examples=50, deadline=None)
+@try_examples(50)
 @given(st.data())
 def test_replay_accepts_a_broken_line(data: st.DataObject) -> None:
     lines = GAME.splitlines()

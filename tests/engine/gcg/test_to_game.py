@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.board import parse_square
@@ -36,6 +36,7 @@ from engine.scoring import Status
 from engine.state import TurnKind
 from engine.tiles import Tile
 from tests.support.engine_table import act_ref
+from tests.support.examples import try_examples
 from tests.support.local_data import GCG_DIR, needs_games
 from tests.support.play_at_random import played_out, random_game
 
@@ -168,7 +169,7 @@ def test_a_file_without_players_is_no_game() -> None:
 
 
 @given(st.integers(0, 2**32), st.sampled_from(["en", "de", "es"]), st.integers(2, 4))
-@settings(max_examples=10, deadline=None)
+@try_examples(10)
 def test_written_game_is_the_same_game(seed: int, tile_set: str, players: int) -> None:
     made = random_game(random.Random(seed), 8, Game.start(("Anna", "Ben", "Cleo", "Dan")[:players], tile_set=tile_set))
     again = build_game(parse_gcg(format_gcg(build_record(made))))

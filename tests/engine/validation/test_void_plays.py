@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.blanks import find_invalid_words
@@ -35,6 +35,7 @@ from engine.rules import STANDARD_RULES, ChallengeRule, Rules
 from engine.tiles import Tile
 from engine.validation.void_plays import find_void_turn, judge_alternatives, judge_changed_plays
 from tests.support.engine_table import act_ref, ask, new_game, new_ledger, play, written
+from tests.support.examples import try_examples
 from tests.support.play_at_random import random_play
 
 VOID = replace(STANDARD_RULES, challenge=ChallengeRule.VOID)
@@ -124,7 +125,7 @@ def list_verdicts(game: Game, words: WordList) -> list[tuple[tuple[str, ...], tu
 
 
 @given(st.integers(0, 2**32), st.integers(0, 1), st.integers(0, 1))
-@settings(max_examples=100, deadline=None)
+@try_examples(100)
 def test_plays_in_two_orders_are_judged_in_each_order(seed: int, first: int, last: int) -> None:
     rng, words, table = random.Random(seed), EvenWords(), new_game(VOID)  # plays that do not count stay on the table
     ledger = Ledger(table.start_event)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from tests.support.examples import try_examples
 from vision.detection.lattice import fit_lattice, refit_lattice
 from vision.geometry import Floats, grid_corners, homography, project
 
@@ -36,7 +37,7 @@ def fitted_corners(cells: NDArray[np.float32]) -> Floats:
     return project(np.linalg.inv(ALIGNED) @ fit.to_cells, grid_corners())
 
 
-@settings(max_examples=25, deadline=None)
+@try_examples(25)
 @given(st.lists(st.floats(-0.7, 0.7), min_size=8, max_size=8))
 def test_corners_seen_without_error_give_the_grid(moves: list[float]) -> None:
     quad = grid_corners() + np.array(moves).reshape(4, 2)
@@ -49,7 +50,7 @@ def test_grid_that_is_whole_squares_off_is_corrected(shift: tuple[int, int]) -> 
     assert np.abs(fitted_corners(seen_cells(quad)) - quad).max() < 0.02
 
 
-@settings(max_examples=10, deadline=None)
+@try_examples(10)
 @given(st.integers(0, 2**32))
 def test_noise_averages_out_and_strays_do_not_count(seed: int) -> None:
     quad = grid_corners() + 0.2

@@ -5,9 +5,10 @@ from __future__ import annotations
 import cv2
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.examples import try_examples
 from vision.detection.layout_check import (
     compare_with_layout,
     fit_layout_shifts,
@@ -52,7 +53,7 @@ def test_a_board_agrees_with_the_layout_also_under_many_tiles(tiles: int) -> Non
     assert fit_layout_shifts(colours(board(tiles, tiles)), 0)[0].explained_share > 0.5
 
 
-@settings(max_examples=8, deadline=None)
+@try_examples(8)
 @given(st.integers(0, 2**32), st.integers(0, 80))
 def test_the_true_place_agrees_best(seed: int, tiles: int) -> None:
     fits = fit_layout_shifts(colours(board(seed, tiles, margin=1)), 1)
@@ -70,7 +71,7 @@ def test_a_board_in_the_shadow_of_blinds_agrees_with_the_layout(width_px: int) -
     assert fit.explained_share > 0.5
 
 
-@settings(max_examples=8, deadline=None)
+@try_examples(8)
 @given(st.integers(0, 2**32))
 def test_what_is_no_board_does_not_agree(seed: int) -> None:
     picture = np.random.default_rng(seed).integers(0, 255, (15, 15, 3), np.uint8).repeat(8, 0).repeat(8, 1)

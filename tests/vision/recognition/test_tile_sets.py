@@ -33,12 +33,15 @@ def test_tile_sets_are_entered_by_hand_if_the_network_does_not_know_their_letter
 
 
 @pytest.mark.parametrize("name", ["ru", "el", "pl", "hu", "cs"])
-def test_the_letters_of_a_tile_set_are_read_by_their_own_names(reader: BoardReader, name: str) -> None:
+@pytest.mark.parametrize("seeds", [(7,), pytest.param((7, 8, 9), marks=pytest.mark.slow)], ids=["one", "three"])
+def test_the_letters_of_a_tile_set_are_read_by_their_own_names(
+    reader: BoardReader, name: str, seeds: tuple[int, ...]
+) -> None:
     tiles = load_tile_set(name)
     places = [(r, c) for r in range(1, BOARD_SIZE, 2) for c in range(1, BOARD_SIZE, 2)]
     laid = dict(zip(places, tiles.letters, strict=False))
     mistaken = []
-    for seed in (7, 8, 9):
+    for seed in seeds:
         table = SimulatedTable(seed=seed, tilt=15, values=tiles.values, size=(1600, 1200))
         table.lay_tiles(laid)
         scene = table.photograph()
@@ -47,7 +50,7 @@ def test_the_letters_of_a_tile_set_are_read_by_their_own_names(reader: BoardRead
         rows = reading.board.rows()
         mistaken += [(letter, rows[r][c]) for (r, c), letter in laid.items() if rows[r][c] != letter]
     # Ш and Щ differ by a tail where the value stands, Ö and Ő by the slant of two dots: Hungarian is read worst.
-    assert len(mistaken) <= (0.08 if name == "hu" else 0.06) * 3 * len(laid), mistaken
+    assert len(mistaken) <= (0.08 if name == "hu" else 0.06) * len(seeds) * len(laid), mistaken
 
 
 def test_letters_of_one_shape_are_distinguished_by_the_tile_set() -> None:
@@ -75,7 +78,7 @@ FOREIGN_WORDS = {(7, 4 + i): letter for i, letter in enumerate("WAXIKY")} | {(11
 """English tiles with five letters that Italian tiles do not have."""
 
 
-@pytest.fixture(scope="module", params=[1, 2, 3, 4])
+@pytest.fixture(scope="module", params=[1, 2])
 def foreign_reading(request: pytest.FixtureRequest, reader: BoardReader) -> PhotoReading:
     """Return the reading of English tiles with the Italian set."""
     table = SimulatedTable(seed=request.param, values=load_tile_set("en").values)
@@ -109,6 +112,7 @@ def read_photographs(reader: BoardReader, collection: str, tile_set: str) -> Ite
         yield reader.read(photo.image, letters, corners=corners)
 
 
+@pytest.mark.slow
 @needs_photos
 def test_dimples_in_tiles_are_not_reported_as_accents(reader: BoardReader) -> None:
     readings = read_photographs(reader, "bucharest", "ro")
