@@ -76,7 +76,7 @@ class Example:
     """A tile crop with its true symbol."""
 
     symbol: str
-    """Letter shape (see `vision.recognition.letters`), or `?` for a blank."""
+    """Letter of the tile, or `?` for a blank. Letters that look alike, such as Latin and Greek A, are one symbol."""
     crop: Image
     """`(36, 36) uint8` grey, from `vision.recognition.views.BoardViews.cut_crops`."""
     source: str
@@ -108,9 +108,9 @@ class TileExamples:
     def refine_reading(self, views: BoardViews, board: BoardReading, tiles: Collection[str]) -> BoardReading:
         """Return the reading `board` with letter probabilities refined by the similarity of tiles to the examples.
 
-        `tiles` are the letters of the set. A letter without examples loses nothing to a similar letter that has some:
-        a square is not changed if its most probable letter has no example, and on other squares, letters without
-        examples gain as much as the letter with the nearest example.
+        `tiles` are the letters of the set. A letter must not become less probable only because it has no examples. So a
+        square is not changed if its most probable letter has no example. On other squares, letters without examples
+        get the same bonus as the letter with the nearest example.
         """
         if not self.is_helpful:
             return board
@@ -304,9 +304,9 @@ class ProfileError(TilekeeperError):
 class TableProfile:
     """Profile of one table: examples of the table's tiles. Thread-safe.
 
-    The examples are loaded from the file `path`; if `path` is None, they are kept only in memory. A damaged file is
-    renamed; the profile is then empty, and `problem` has a message. The same goes for a file that cannot be read or
-    that a newer version has written, but such a file is neither renamed nor overwritten.
+    The examples are loaded from the file `path`; if `path` is None, they are kept only in memory. If the file is
+    damaged, cannot be read or is from a newer version, the profile is empty, and `problem` has a message. A damaged
+    file is renamed. The other two are neither renamed nor overwritten.
     """
 
     def __init__(self, path: Path | None, letters: TileClassifier | None = None) -> None:
@@ -379,5 +379,9 @@ class ProfiledReader:
         corners: Floats | None = None,
         hint: BoardTracker | None = None,
     ) -> PhotoReading:
-        """Read the board in `image`; the arguments are those of `BoardReader.read`."""
+        """Read the board in `image`, `(H, W, 3) uint8 BGR`, and refine the reading with the profile.
+
+        `tiles` are the letters of the tile set. `corners` are the corners of the board, if they are known, and `hint`
+        is the tracker of earlier pictures.
+        """
         return self._profile.refine_reading(self._reader.read(image, tiles, corners=corners, hint=hint), tiles)

@@ -85,7 +85,10 @@ def measure_robustness(
 
 
 def assess_sample(reader: PhotoReader, sample: Sample) -> Outcome:
-    """Read one picture and compare the reading with the true faces; for a turn, also compare the totals."""
+    """Read one picture and compare the reading with the true faces; for a turn, also compare the totals.
+
+    The table records a turn without a question if its explanation is certain and the rules do not object to it.
+    """
     reading = reader.read(sample.image, sample.letters)
     tiles = sum(face != EMPTY for face in sample.faces)
     if reading.board is None:
@@ -103,6 +106,7 @@ def assess_sample(reader: PhotoReader, sample: Sample) -> Outcome:
 
 
 def _sum_outcomes(level: float, outcomes: Sequence[tuple[str, Outcome, bool]]) -> LevelResult:
+    """Summarise outcomes at one level; each is given with the picture's name, and True if the picture shows a turn."""
     tiles = sum(outcome.tiles for _, outcome, _ in outcomes)
     turns = sum(is_turn for *_, is_turn in outcomes)
     return LevelResult(

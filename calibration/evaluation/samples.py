@@ -83,11 +83,12 @@ def render_samples(games: Sequence[Game], count: int, size: tuple[int, int] = (1
 def _render_sample(
     name: str, rng: Rng, size: tuple[int, int], faces: tuple[str, ...], game: Game, turn: TurnTruth
 ) -> Sample:
+    """Render the board `faces` after a turn of `game`, with a random board, tiles and camera."""
     setting = _random_setting(rng, size)
     labels = {divmod(at, BOARD_SIZE): face for at, face in enumerate(faces) if face != EMPTY}
     tiles = place_tiles(rng, labels, setting.tile_style)
     directions = [float(rng.choice([-1.0, 1.0])) for _ in tiles]
-    seed = int(rng.integers(2**31))
+    seed = int(rng.integers(2**31))  # so that a picture with rotated tiles is the same in all other respects
 
     def render(degrees: float) -> Image:
         turned = [

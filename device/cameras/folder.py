@@ -87,8 +87,9 @@ class FolderCamera:
             return peeked
 
     def peek_still(self) -> Frame:
-        """Return the next picture, which `capture_still` returns, too, unless a picture is added before that call.
+        """Return the next picture without recording it as used, so that the next `capture_still` returns it, too.
 
+        If a picture is added to the folder between the two calls, `capture_still` may return that one instead.
         Raises `NoMorePicturesError` if no picture is left, and `CameraError` for a file that cannot be read.
         """
         self._peeked = self._take_next_picture()
@@ -102,7 +103,10 @@ class FolderCamera:
         self._closed = True
 
     def _take_next_picture(self) -> Frame:
-        """Return the next picture, and record that it was returned. Raises as `peek_still` does."""
+        """Return the next picture, and record that it was returned.
+
+        Raises `NoMorePicturesError` if no picture is left, and `CameraError` for a file that cannot be read.
+        """
         if self._closed:
             raise CameraError(CLOSED_MESSAGE)
         if self._folder is not None:

@@ -131,10 +131,10 @@ class GameLog:
         return self.ledger.undone_group is not None
 
     def append(self, ledger: Ledger, pictures: Pictures | None = None, notes: Mapping[str, str] | None = None) -> str:
-        """Continue with `ledger`, which has further entries, and save them.
+        """Continue with `ledger`, which has further entries, and save these entries.
 
-        `pictures` are those of the entries. `notes` of the game are saved together with the entries. Return an error
-        message if the entries could not be saved, otherwise an empty string.
+        `pictures` are the pictures of the new entries. `notes` of the game are saved together with the entries. Return
+        an error message if the entries could not be saved, otherwise an empty string.
         """
         added = ledger.entries[len(self.ledger.entries) :]
         self.ledger = ledger

@@ -166,7 +166,8 @@ class OwnLists:
     def find(self, tile_set: str) -> Path | None:
         """Return the list for a tile set, or None.
 
-        It is the named list, unless that was uploaded for another language, otherwise the newest uploaded one.
+        The list in the settings is used, unless it was uploaded for another language. Otherwise the newest list that
+        was uploaded for this language is used.
         """
         language = load_tile_set(tile_set).language_code
         if self.named and self.find_language(self.named) in ("", language):

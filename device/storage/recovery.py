@@ -93,7 +93,7 @@ def open_store(path: Path, report_progress: Callable[[], object] = lambda: None)
 def find_refused_file(path: Path) -> Path | None:
     """Return `path` if the store there can never be used: one of another version, or one that may not be read.
 
-    It must stay untouched; the owner may rename it to begin a new store.
+    Such a file is not changed. The owner may rename it to begin a new store.
     """
     try:
         open_for_reading(path).close()

@@ -63,8 +63,8 @@ def read_watchdog_interval_s(environment: Mapping[str, str] = os.environ) -> flo
 def wait_for_signal(ended: threading.Event) -> None:
     """Wait on the main thread until `ended` is set by a signal's handler or by another thread.
 
-    Python runs a handler only when the main thread goes on. A signal that arrives just before a wait without a limit
-    would wait for the next one: 7 of 3,800 did.
+    Python runs a handler only when the main thread goes on. If a signal arrived just before a wait without a time
+    limit, its handler would run only after the next signal. In a test, this happened to 7 of 3,800 signals.
     """
     while not ended.wait(SIGNAL_INTERVAL_S):
         pass

@@ -151,8 +151,9 @@ def list_device_options(device: str) -> list[str]:
 
 
 def make_espeak_speaker(device: str = "", program: str = "espeak-ng", *options: str) -> SpeakFunction:
-    """Return a function that speaks a text with espeak-ng on an ALSA device (see `VoiceSettings`).
+    """Return a function that speaks a text with espeak-ng on an ALSA device.
 
+    If `device` is empty, the first USB loudspeaker is used, and without one the device that ALSA chooses.
     `program` is the command, and `options` are further options, such as `-w file.wav`.
     """
 
@@ -179,7 +180,7 @@ def _find_turn(state: TableSnapshot) -> tuple[int, int] | None:
 
 
 def _find_new_turns(before: TableSnapshot, now: TableSnapshot) -> list[TurnView]:
-    """Return the turns that `now` has in addition; one that the players have inserted is among earlier turns."""
+    """Return the turns that are only in `now`. A turn that the players have inserted may be before older turns."""
     known = Counter(map(_identify_turn, before.turns))
     other_turns = []
     for turn in now.turns:

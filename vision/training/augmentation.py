@@ -170,6 +170,7 @@ class LetterSampler:
     @staticmethod
     def _draw_crop(rng: Rng, view: TrainingViews, row: int, column: int) -> tuple[Image, Floats]:
         """Return an augmented crop of a square, and the offset and rotation of its tile as in `LetterBatch`."""
+        # `axes` maps the axes of the crop to pixels of the view: rotated, zoomed, stretched and sheared.
         turn = rng.normal(0, 0.035)
         zoom = TOPS_SQUARE_PX / views.TOPS_PX_PER_SQUARE * np.exp(rng.normal(0, 0.05))
         is_varied = rng.random() < _VARIED_SHAPE_SHARE
@@ -179,6 +180,7 @@ class LetterSampler:
         spread = _LARGE_CENTRE_ERROR_SQUARES if rng.random() < _LARGE_ERROR_SHARE else _CENTRE_ERROR_SQUARES
         centre = np.array([column, row]) + 0.5 + rng.normal(0, spread, 2)
         middle = TOPS_SQUARE_PX * (centre + TOPS_MARGIN) - 0.5
+        # Find the centre of the tile and its right-hand direction as they appear in the crop.
         askew = view.tile_angles[row, column]
         seen = np.column_stack([TOPS_SQUARE_PX * (view.centres[row, column] - centre), (np.cos(askew), np.sin(askew))])
         (right, ahead), (down, aside) = np.linalg.solve(axes, seen)
@@ -308,6 +310,10 @@ class SquareSampler:
 
     @staticmethod
     def _draw_board(rng: Rng, view: Image, quarter_turns: int) -> Image:
+        """Return the view of a board with random errors of its corners, blur, colours, a shadow edge and noise.
+
+        The board is rotated anticlockwise by `quarter_turns`.
+        """
         grid = np.array([[0, 0], [BOARD_SIZE, 0], [BOARD_SIZE, BOARD_SIZE], [0, BOARD_SIZE]], np.float64)
         source = (grid + rng.normal(0, 0.04, (4, 2)) + rng.normal(0, 0.05, 2) + BOARD_MARGIN) * BOARD_SQUARE_PX - 0.5
         # After an anticlockwise quarter turn, the second corner becomes the first.

@@ -60,6 +60,7 @@ def _colour_distance(a: Colour, b: Colour) -> float:
 
 
 def _random_ground(rng: Rng) -> Colour:
+    """Return a random colour of the plain squares: one of the usual kinds, or any colour."""
     kind = rng.choice(
         ["grey", "cream", "green", "dark green", "yellow", "blue", "red", "any", "white", "beige", "dark"]
     )

@@ -169,6 +169,7 @@ def make_lattice_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
     cells; 2 the mask of cells on the grid.
     """
     n, p = LATTICE_SIDE_PX, LATTICE_PX_PER_SQUARE
+    # At run time, the corners that the lattice network is given are not exact: draw corners with errors.
     spread = float(rng.choice([0.06, 0.25, 0.6], p=[0.4, 0.4, 0.2]))
     believed = grid_corners() + rng.normal(0, spread, (4, 2)) + rng.normal(0, spread, 2)
     kind = rng.random()
@@ -198,6 +199,7 @@ def make_lattice_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
     )
     cells = n // p
     middles = (np.stack(np.meshgrid(np.arange(cells), np.arange(cells)), axis=-1) + 0.5) * p - 0.5
+    # `at` are the centres of the cells on the true board; the target of a cell is the nearest corner of squares.
     at = project(to_board, middles)
     corner = np.clip(np.round(at), 0, 15)
     seen = project(np.linalg.inv(to_board), corner)

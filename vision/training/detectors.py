@@ -141,6 +141,7 @@ def finder_loss(answer: Tensor, target: Tensor) -> Tensor:
     """
     heat, corner = answer[:, 0], target[:, 0]
     p = torch.sigmoid(heat).clamp(1e-4, 1 - 1e-4)
+    # Each cell with a corner should have the probability 1, and the others 0; cells near a corner count less.
     at = corner > 0.75  # the cell that holds the corner
     found = -torch.log(p) * (1 - p) ** 2 * at
     calm = -torch.log(1 - p) * p**2 * (1 - corner) ** 4 * ~at

@@ -177,7 +177,7 @@ def fit_similarity(path: Path, count: int, faces: tuple[Path, ...]) -> tuple[Flo
 
 
 def write_similarity(path: Path, count: int, faces: tuple[Path, ...]) -> str:
-    """Fit the similarity weights as `fit_similarity` does, write them to the network `path`, and return the report."""
+    """Fit the similarity weights on `count` scenes, write them to the network `path`, and return a report."""
     from vision.training.quantise import add_facts  # needs onnx, which fitting does not
 
     weights, report = fit_similarity(path, count, faces)

@@ -151,13 +151,13 @@ def write_large_letter_net(
 
 
 def compress_weights(content: bytes) -> bytes:
-    """Return `content` as a gzip file; only with Huffman codes, as repetitions in weights are accidental."""
+    """Return `content` as a gzip file, compressed only with Huffman codes: weights have no repetitions to be found."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS, 9, zlib.Z_HUFFMAN_ONLY)
     return compressor.compress(content) + compressor.flush()
 
 
 def _count_workers() -> int:
-    """Return the number of processes that draw batches: one core trains."""
+    """Return the number of processes that draw batches: one for each core but the one that trains."""
     return max(1, (os.cpu_count() or 1) - 1)
 
 

@@ -59,9 +59,9 @@ def train(
 ) -> str:
     """Train the letter network for `steps` batches of `views`, write it to `path`, and report its accuracy.
 
-    Its teacher is the large letter network. The training begins with the start weights or, with `from_scratch`, with
-    random weights; then it also writes new start weights beside `path`. Returns the text of `report` for the views
-    `held_out`, which are also used to fit the calibration temperatures. An interrupted training continues from
+    Its teacher is the large letter network. The training begins with the start weights. With `from_scratch`, it begins
+    with random weights, and writes new start weights beside `path` at the end. Returns the text of `report` for the
+    views `held_out`, which are also used to fit the calibration temperatures. An interrupted training continues from
     `checkpoint`.
     """
     torch.manual_seed(seed)
@@ -113,7 +113,7 @@ class Teacher:
         self._temperature = read_temperature(self._net, "letters")
 
     def answer(self, batch: LetterBatch) -> NDArray[np.float32]:
-        """Return the logits `(n, classes)` for a batch, as they were before the export calibrated them."""
+        """Return the logits `(n, classes)` of the teacher for a batch, without the calibration of the ONNX file."""
         (calibrated,) = self._net(batch.crops)
         return np.asarray((calibrated - prior_correction()) * self._temperature, np.float32)
 
@@ -135,7 +135,10 @@ def compute_taught_loss(net: HeadedNet, taught: TaughtBatch[LetterBatch]) -> tor
 def compute_loss(
     net: HeadedNet, batch: LetterBatch, letter_weight: float = 1.0, device: str = "cpu"
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the loss of a batch and the masked logits of the letters `(n, classes)`; `device` is that of `net`."""
+    """Return the loss of a batch, and the logits of the letters `(n, classes)`, masked by `_mask_impossible`.
+
+    `net` must be on `device`.
+    """
     with mixed_precision(device):
         crops = torch.from_numpy(batch.crops).to(device, memory_format=torch.channels_last)
         letters, turns, places = net(crops)

@@ -200,7 +200,7 @@ class WeightAverage:
         return {"averages": self._averages, "steps": self._steps}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore what `state_dict` returned."""
+        """Restore the averages and the number of steps from a checkpoint."""
         self._averages, self._steps = dict(state["averages"]), int(state["steps"])
 
 
@@ -343,7 +343,7 @@ def _to_block_kernel(kernel: np.ndarray) -> np.ndarray:
 
 
 def fold_batch_norm(layer: nn.Conv2d, norm: nn.BatchNorm2d | None) -> tuple[np.ndarray, np.ndarray]:
-    """Return kernel and bias of a convolution that gives what `layer` and then `norm` give."""
+    """Return kernel and bias of one convolution with the same result as `layer` followed by `norm`."""
     kernel = layer.weight.detach().numpy()
     bias = np.zeros(kernel.shape[0], np.float32) if layer.bias is None else layer.bias.detach().numpy()
     if norm is None:

@@ -57,8 +57,8 @@ def fit_network(
     - `loss_of` computes the loss of a batch.
     - Each of the `optimisers` updates its own part of the weights, with a one-cycle learning rate schedule.
     - After every `report_every` steps, the mean loss is printed and the state is saved in `checkpoint`.
-    - A thread makes each batch while the previous one is used; or as many processes as `drawing_processes`, which are
-      forked and so have a copy of everything that `draw` uses.
+    - A thread makes each batch while the previous one is used. If `drawing_processes` is not 0, this number of forked
+      processes makes the batches instead; they have copies of everything that `draw` uses.
 
     If `checkpoint` has a saved state, training continues from it, and ends with the same weights as without
     interruption.

@@ -24,6 +24,7 @@ MAX_SIDE_PX = 1400  # maximum width and height of a rendered picture; larger one
 
 def random_camera(rng: Rng) -> Camera:
     """Return a random camera: mounted above the board, or hand-held at an oblique angle, with any rotation."""
+    # `square` is the side of a square in the picture, in px, and `short` the shorter side of the picture.
     u = rng.random
     tilt = abs(rng.normal(0, 6)) if u() < 0.45 else 57 * u() ** 0.8
     ratio = float(rng.choice([3 / 4, 4 / 3, 16 / 9, 9 / 16, 1.0], p=[0.25, 0.3, 0.25, 0.1, 0.1]))
@@ -139,6 +140,7 @@ def random_scene(
     usable = select_supporting_fonts(fonts, "".join(c for c in letters if c != BLANK))
     setting = random_setting(rng, fonts, usable, pencil_fonts)
     chance = np.ones(len(letters)) if weights is None else np.asarray(weights, np.float64)
+    # A tenth of the boards are empty, a fifth have few tiles, and the others are as in the course of a game.
     kind = rng.random()
     low, high = (0.01, 0.12) if kind < 0.3 else (0.12, 0.6)
     density = 0.0 if kind < 0.1 else rng.uniform(low, high)

@@ -44,10 +44,11 @@ _OUTPUT = "context"
 def add_context_input(path: Path) -> None:
     """Add inputs and an output for the context to the quantised square network `path`, in place.
 
-    Each average over the board becomes `share * average + given`. The share is the input `OWN_CONTEXT_SHARE`, the given
-    values are the input `GIVEN_CONTEXT` `(1, features, 1, 1)`. With share 1 and given values 0, the predictions are
-    exactly those of the unchanged network. The new output `context` has the averages that were used; their number is
-    added to the metadata.
+    The network computes averages of features over the whole board, the context. With the inputs, a part of the board
+    can be classified with the context of the whole board: each average becomes `share * average + given`. The share is
+    the input `OWN_CONTEXT_SHARE`, the given values are the input `GIVEN_CONTEXT` `(1, features, 1, 1)`. With share 1
+    and given values 0, the predictions are exactly those of the unchanged network. The new output `context` has the
+    averages that were used; their number is added to the metadata.
     """
     model = onnx.load(path)
     graph = model.graph
@@ -117,9 +118,9 @@ def train(
 ) -> str:
     """Train the square network for `steps` batches of `views`, write it to `path`, and report its accuracy.
 
-    The training begins with the start weights or, with `from_scratch`, with random weights; then it also writes new
-    start weights beside `path`. Returns the text of `report` for the views `held_out`, which are also used to fit the
-    calibration temperature. An interrupted training continues from `checkpoint`.
+    The training begins with the start weights. With `from_scratch`, it begins with random weights, and writes new start
+    weights beside `path` at the end. Returns the text of `report` for the views `held_out`, which are also used to fit
+    the calibration temperature. An interrupted training continues from `checkpoint`.
     """
     torch.manual_seed(seed)
     looks = SquareSampler(views)
@@ -177,7 +178,7 @@ class Teacher:
         self._temperature = read_temperature(self._net, "squares")
 
     def answer(self, batch: SquareBatch) -> NDArray[np.float32]:
-        """Return the logits `(n, 3, 15, 15)` for a batch, as they were before the export calibrated them."""
+        """Return the logits `(n, 3, 15, 15)` of the teacher for a batch, without the calibration of the ONNX file."""
         (calibrated,) = self._net(batch.boards)
         return np.asarray(crop_to_grid(torch.from_numpy(calibrated)) * self._temperature, np.float32)
 
@@ -192,7 +193,7 @@ def compute_taught_loss(net: HeadedNet, taught: TaughtBatch[SquareBatch]) -> tor
 
 
 def compute_loss(net: HeadedNet, batch: SquareBatch, device: str = "cpu") -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the loss of a batch and the logits `(n, 3, 15, 15)`; `device` is that of `net`."""
+    """Return the loss of a batch and the logits `(n, 3, 15, 15)`; `net` must be on `device`."""
     with mixed_precision(device):
         (logits,) = net(torch.from_numpy(batch.boards).to(device, memory_format=torch.channels_last))
     grid = crop_to_grid(logits)

@@ -176,7 +176,7 @@ def _random_inks(rng: Rng, top: Colour, effect: str) -> tuple[Colour, Colour]:
 
 
 def _strengthen(ink: Colour, top: Colour) -> Colour:
-    """Move the colour `ink` towards black or white, whichever differs more from `top`, to make a print legible."""
+    """Return the colour `ink` moved towards black or white, whichever differs more from the tile colour `top`."""
     end = 250.0 if _luma(top) < 128 else 10.0
     return ((ink[0] + 2 * end) / 3, (ink[1] + 2 * end) / 3, (ink[2] + 2 * end) / 3)
 

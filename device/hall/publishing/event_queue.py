@@ -57,12 +57,12 @@ class LateGames:
             self._save()
 
     def read_next(self) -> tuple[int, Sequence[StoredEvent]]:
-        """Return one of the games with its events, which are empty if there is none. Raises `StoreError`."""
+        """Return one of the waiting games with its events; without a waiting game, no events. Raises `StoreError`."""
         games = ((game, self._store.read_events(game)) for game in sorted(self._games))
         return next(((game, events) for game, events in games if events), (0, ()))
 
     def acknowledge(self, event: TableEvent) -> None:
-        """Remove the game of an event if it has no later one."""
+        """Remove the game of an event from the queue, unless the game has later events."""
         with self._lock:
             if event.game in self._games and len(self._store.read_events(event.game)) == event.number + 1:
                 self._games.discard(event.game)

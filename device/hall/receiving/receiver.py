@@ -212,6 +212,7 @@ class HallReceiver(BrokerTask):
             connection.publish([order], partial(self._note_refusal, order.topic))
 
     def _apply(self, message: HallMessage, is_retained: bool) -> HallState:
+        """Return the state after a message of a table. `is_retained` is True for a message that the broker has kept."""
         if message.table in self.state.forgotten:
             is_old = is_retained and not (isinstance(message, TableStatus) and message.online)
             is_old |= isinstance(message, OrderAnswer)  # the table's doctor sends one, too
@@ -255,6 +256,7 @@ class HallReceiver(BrokerTask):
         return hall if game is None else hall.apply_game(game, self.games.read_events(game.id))
 
     def _add_log(self, log: TableLog) -> HallState:
+        """Store the events of a game's log that are new; return the state with this game and its result."""
         self.state.find_table(log.table)  # before anything is written
         events = [StoredEvent(number, one.time, one.event) for number, one in enumerate(log.events)]
         with self.games.transaction():  # after an error, the broker sends the log again
