@@ -322,7 +322,7 @@ class Ledger:
     def is_answered(self, number: int) -> bool:
         """Return True if the question of an entry is answered for good.
 
-        An answer that the players only try at the panel becomes final when a later group is recorded.
+        An answer that the players only try at the panel becomes final when another command records entries.
         """
         answer = self.answers.get(number)
         if answer is None:

@@ -139,7 +139,7 @@ def find_limits(disturbance: Disturbance, levels: Sequence[LevelResult]) -> tupl
     middle = ordered.index(neutral)
     limits = []
     for side in (ordered[middle::-1], ordered[middle:]):  # from the neutral level downwards, and upwards
-        last = max(at for at, result in enumerate(side) if result.letters >= MIN_LETTERS)
+        last = max(at for at, result in enumerate(side) if result.letters >= MIN_LETTERS)  # the last good level
         if last + 1 < len(side):
             good, bad = side[last], side[last + 1]
             share = (good.letters - MIN_LETTERS) / (good.letters - bad.letters)

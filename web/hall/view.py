@@ -134,7 +134,7 @@ class HallView:
         else:
             changed = ((i, table) for i, table in enumerate(state.tables.values()) if table.revision > known)
             parts |= {f"table-{i}": self._render_card(table, t) for i, table in changed}
-        if known < state.results_revision or known < 0:
+        if known < state.results_revision or known < 0:  # `results_revision` is 0 as long as there are no results
             waiting = [line for line in state.rounds.get(state.current_round, ()) if line.state is PairingState.OPEN]
             decided = list_decided(state)
             parts["results"] = self.render("results", t, waiting=waiting, lines=decided, results=list_newest(state))

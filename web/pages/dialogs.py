@@ -270,8 +270,8 @@ class Dialogs:
 def _choose_lexicon(started: GameStarted | None, last: TableSnapshot, *, has_own: bool) -> str:
     """Return the word list that the form for a new game shows as chosen: `own`, `none` or `shipped`.
 
-    It is an own list (`has_own`). Otherwise it is the choice for the game `started`, or for the `last` game if that is
-    None: `none` if it had no list although the program has one for its tiles.
+    If the owner has a list for the tiles (`has_own`), it is `own`. Otherwise it is the choice of the game `started`, or
+    of the `last` game if that is None: `none` if this game had no list although the program has one for its tiles.
     """
     game = started or last
     has_none = bool(game.tile_set) and game.lexicon is None and has_default_lexicon(game.tile_set)
