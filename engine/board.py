@@ -314,6 +314,7 @@ EMPTY_BOARD = Board()
 
 
 def _parse_symbol(symbol: str, tiles: TileSet | None) -> Tile | None:
+    """Return the tile for a symbol, or None for an empty square. Without a tile set, any letter counts."""
     if symbol == EMPTY:
         return None
     if tiles is not None:

@@ -248,6 +248,7 @@ def _are_counts_estimated(state: State) -> bool:
 
 
 def _score_unplayed_letters(state: State) -> list[EndScore]:
+    """Return the points that players gain or lose for unplayed letters at the end, by the rule of the game."""
     held = find_known_racks(state)
     out = _find_player_out(state)
     lines: list[EndScore] = []

@@ -405,6 +405,7 @@ def read_kind(data: object) -> str:
 
 
 def _read(data: Mapping[str, Any]) -> GameStarted | Event:
+    """Return the event in plain data. Raises `NotationError` for an unknown kind, version or field or a wrong value."""
     if (name := read_kind(data)) not in _EVENT_TYPES:
         raise NotationError(f"an event of the unknown kind {name!r}")
     if data.get("v") != EVENT_VERSION:

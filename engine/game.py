@@ -99,6 +99,7 @@ class Game:
         return game
 
     def _push_event(self, event: Act | Edit) -> Game:
+        """Return the game with one more act or edit. An edit computes the game again, with the changed acts."""
         event = self._name_target(event)
         refs = (Ref(self.entry, part) for part in count(self.part))
         if isinstance(event, Edit):

@@ -206,6 +206,7 @@ def _find_covering_index(items: Items, square: Square) -> int | None:
 
 
 def _covers(act: Act, square: Square) -> bool:
+    """Return True if an act puts a tile on this square, or changes the tile there."""
     match act:
         case TileRecycled() | BlankTaken():
             return act.square == square
@@ -247,6 +248,7 @@ def _change_placement(
 
 
 def _name_blank(items: Items, square: Square, letter: str) -> Items:
+    """Return the items with a letter for the blank on a square. Raises `RulesError` unless its letter is open."""
     at = _find_covering_index(items, square)
     no_blank = RulesError(make_message("tile-no-blank", "The tile on {0} is not a blank.", square_name(square)))
 

@@ -93,6 +93,7 @@ def read_entry(number: int, data: Mapping[str, Any]) -> Entry:
 
 
 def _write_step(step: Step) -> dict[str, Any]:
+    """Convert a step of an entry, which is an act, an edit or a note, to plain data."""
     if not isinstance(step, Note):
         data = to_json(step)
         del data["v"]
@@ -107,6 +108,7 @@ def _write_step(step: Step) -> dict[str, Any]:
 
 
 def _read_step(data: Mapping[str, Any]) -> Step:
+    """Return the step in plain data from `_write_step`."""
     kind = _NOTE_KINDS.get(str(data.get("kind")))
     if kind is None:
         return from_json({"v": EVENT_VERSION, **data})
@@ -145,6 +147,7 @@ def _read_doubt(data: Mapping[str, Any]) -> Doubt:
 
 
 def _write_value(value: Value) -> Any:
+    """Convert a value of a question's text to plain data. Players and answers are stored by number, as texts change."""
     match value:
         case Seat(player):
             return {"seat": player}
@@ -163,6 +166,7 @@ def _read_values(data: Iterable[Any]) -> tuple[Value, ...]:
 
 
 def _read_value(data: Any) -> Value:
+    """Return the value in plain data from `_write_value`."""
     if not isinstance(data, Mapping):
         return str(data)
     if "seat" in data:

@@ -185,6 +185,7 @@ def merge_readings(readings: Sequence[BoardReading]) -> BoardReading:
 
 
 def _merge_square(squares: Sequence[SquareReading]) -> SquareReading:
+    """Merge the readings of one square in several pictures. A picture counts less if the square is hidden in it."""
     hidden_ps = [square.probability(HIDDEN) for square in squares]
     hidden = min(hidden_ps)
     # Leave out pictures in which the square is much more hidden than in the best one: the visible part may be a hand.

@@ -63,6 +63,7 @@ def find_encoding(data: bytes, tiles: TileSet) -> str:
     frequencies = _find_letter_frequencies(tiles)
 
     def compute_log_likelihood(encoding: str) -> float:
+        """Return how probable the text is in this encoding. Words usually have letters of one case only."""
         likelihood, cases = 0.0, ascii_cases.copy()
         for byte, count in counts.items():
             character = bytes([byte]).decode(encoding, "replace")
@@ -91,6 +92,7 @@ def _find_letter_frequencies(tiles: TileSet) -> dict[str, float]:
 
 
 def _find_log_probability(character: str, tiles: TileSet, frequencies: Mapping[str, float]) -> float:
+    """Return the log-probability of a character in a word list of this language; letters have `frequencies`."""
     if frequency := frequencies.get(character):
         return log(frequency)
     folded = tiles.fold(character)

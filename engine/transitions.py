@@ -166,6 +166,7 @@ def _withdraw_void_play(state: State, ref: Ref, later: Sequence[Item]) -> State:
 
 
 def _apply_act(state: State, act: Act, item: Item, entered_score: int | None) -> State:
+    """Return the state after an act. `entered_score` is the score that players entered in place of the computed one."""
     ref, points = item.ref, entered_score or 0  # of a turn that has no score of its own
     match act:
         case PlayMade():
@@ -256,6 +257,7 @@ def _apply_position(state: State, event: PositionEntered, ref: Ref) -> State:
 
 
 def _apply_play(state: State, event: PlayMade, ref: Ref, entered_score: int | None) -> State:
+    """Return the state after a play: with its tiles, its score, and new tiles from the bag on the rack."""
     player, play = event.player, event.play
     assert player is not None, "the player was found before"
     _check_tiles_exist(state, [tile.letter for _, tile in play.tiles + play.rearranged])
@@ -297,6 +299,11 @@ def _check_tiles_exist(state: State, letters: Iterable[str]) -> None:
 
 
 def _apply_challenge(state: State, act: Challenged, item: Item, entered_score: int | None) -> State:
+    """Return the state after a challenge.
+
+    If it is upheld, the play is withdrawn. Otherwise the rules decide: the player gets points, the challenger loses
+    points or the next turn, or nothing happens. Without a play to challenge, the state is returned unchanged.
+    """
     target = _find_play(state, act.of)
     if target is None:
         return state

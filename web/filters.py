@@ -396,6 +396,7 @@ def list_squares(state: TableSnapshot, t: Texts) -> tuple[SquareView, ...]:
 
 @lru_cache(_MAX_CACHED_SQUARES)
 def _make_square_view(square: int, is_mirrored: bool, premium: str, tile: TileView | None, t: Texts) -> SquareView:
+    """Return a square as the page draws it. `is_mirrored` is True if words are read from right to left."""
     column = BOARD_SIZE - 1 - column_of(square) if is_mirrored else column_of(square)
     name = square_name(square)
     premium_text = t(f"premium.{premium}") if premium else ""
@@ -417,6 +418,7 @@ def list_rule_texts(state: TableSnapshot, t: Texts) -> tuple[tuple[str, str], ..
 
 
 def _generate_texts(state: TableSnapshot, rules: Rules, t: Texts) -> Iterator[tuple[str, str]]:
+    """Yield the rules of the game as pairs: the key of the name, and the text of the value."""
     yield "new.preset", _describe_preset(rules, t)
     is_shipped = state.lexicon == state.tile_set  # a word list shipped with the program has the name of its tile set
     if state.board.layout != "standard":

@@ -166,6 +166,7 @@ class PiCamera(Closeable):
             raise self._record_failure(error) from error
 
     def _settle_controls(self, camera: Any) -> None:
+        """Wait until exposure, white balance and focus have settled, then lock them: all pictures shall look alike."""
         offered = camera.camera_controls
         if "FrameDurationLimits" in offered:
             camera.set_controls(make_frame_limits(self._frame_us, offered))

@@ -77,6 +77,7 @@ class ReconnectingCamera:
             return self._camera
 
     def _try_open(self) -> Camera:
+        """Open the camera unless the last attempt was a moment ago. Raises `CameraError`."""
         if self._is_closing:
             raise CameraError(CLOSED_MESSAGE)
         if self._clock() < self._next_try:

@@ -170,6 +170,7 @@ class UsbCamera(StreamCamera):
 
 
 def _open_device(device: str) -> cv2.VideoCapture | None:
+    """Open a USB camera for large pictures as JPEG data, if it offers them; return None if it cannot be opened."""
     silence_opencv()
     try:
         capture = cv2.VideoCapture(int(device) if device.isdecimal() else device, cv2.CAP_V4L2)

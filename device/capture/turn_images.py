@@ -113,6 +113,7 @@ def make_turn_images(pictures: EncodedPictures, reading: PhotoReading, inference
 
 
 def _find_doubtful_squares(reading: PhotoReading, inference: Inference | None) -> tuple[int, ...]:
+    """Return the squares where the recorded board has an improbable symbol, or the inference is in doubt."""
     if reading.board is None or inference is None:
         return ()
     recorded_symbols = inference.best.game.board.symbols()

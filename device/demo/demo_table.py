@@ -350,6 +350,7 @@ def _choose_answer(question: Question, truth: Board) -> int:
 
 
 def _compare_totals(state: TableSnapshot, record: Record) -> str:
+    """Return a sentence that compares the totals of a played game with its record; it begins with right or wrong."""
     totals = {player.name: player.total for player in state.players}
     recorded = {player.name: 0 for player in record.players}
     for entry in record.entries:

@@ -124,6 +124,7 @@ class BrokerConnection:
             raise BrokerRefusedError(f"{file}: {getattr(error, 'strerror', None) or error}") from error
 
     def _open(self, settings: HallSettings, properties: Properties, *, is_new: bool) -> None:
+        """Connect to the broker, and wait until it accepts. Raises `BrokerRefusedError`, `BrokerLostError`."""
         try:
             self._client.connect(settings.host, settings.port, KEEPALIVE_S, clean_start=is_new, properties=properties)
         except ssl.SSLCertVerificationError as error:
@@ -211,6 +212,7 @@ class BrokerConnection:
             _log.warning("the broker lets this client receive nothing: %s", refused)
 
     def _handle_ack(self, mid: int, reason: ReasonCode) -> None:
+        """Handle the broker's answer to a message. A refusal ends the connection, unless the sender handles it."""
         on_refused = self._on_refused.pop(mid, None)
         if reason.is_failure and on_refused is None:
             self._refusal = str(reason)

@@ -262,6 +262,7 @@ class GestureDetector:
         return tuple(Gesture(button, GestureKind.TOGETHER, now) for button in cancelled)
 
     def _update_button(self, button: Button, now: float) -> list[Gesture]:
+        """Return the gestures of a button that are complete at the time `now`: held long enough, stuck, or released."""
         contact = self._contacts[button]
         if not contact.down:
             return []
@@ -277,6 +278,7 @@ class GestureDetector:
         return gestures
 
     def _release_button(self, button: Button) -> list[Gesture]:
+        """Return the gesture of a button that was released: a tap, unless it was a hold, or the end of being stuck."""
         contact = self._contacts[button]
         time = contact.changed_at + DEBOUNCE_S
         gestures = []
@@ -288,6 +290,7 @@ class GestureDetector:
         return gestures
 
     def _find_button_deadline(self, button: Button) -> float:
+        """Return the next time at which a gesture of the button may be complete without a change of its contact."""
         contact = self._contacts[button]
         if not contact.down:
             return inf

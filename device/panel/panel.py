@@ -425,6 +425,7 @@ class Panel(Closeable):
             self._handle_gesture(gesture, None, Future())
 
     def _handle_page_press(self, button: Button, held: bool, seen: Moment | None, done: Future[TableSnapshot]) -> None:
+        """Handle a button that was pressed on the page of the panel. `done` gets the result."""
         now = self._clock()
         held = held and button in HOLD_S
         gestures = self._gestures.hold(button, now) if held else self._gestures.tap(button, now)

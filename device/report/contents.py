@@ -93,6 +93,7 @@ class Pseudonyms:
         return replaced
 
     def _replace_in_data(self, data: Any) -> Any:
+        """Return plain data of events with pseudonyms in place of all names, also inside stored messages."""
         if isinstance(data, list | tuple):
             return list(map(self._replace_in_data, data))
         if not isinstance(data, Mapping):

@@ -100,6 +100,7 @@ def _read_header(members: ZipMembers) -> ReportHeader:
 
 
 def _replay_picture(ledger: Ledger, number: int, kind: str, members: ZipMembers, reader: PhotoReader) -> TurnReplay:
+    """Infer the turn from a picture of a report again, and compare it with the recorded turn."""
     before, after = _find_games(ledger, number)
     recorded = after.events[len(before.events) :]
     text = describe_events(before, after, recorded)

@@ -356,6 +356,7 @@ def _write_sentence(sentence: Sentence, before: Game, answers: Mapping[int, str]
 
 
 def _write_value(value: Value, before: Game, answers: Mapping[int, str]) -> str:
+    """Return a stored value of a question's text as it is shown, with the present names of the players."""
     match value:
         case Seat(player):
             return before.players[player % len(before.players)]

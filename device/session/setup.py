@@ -152,6 +152,7 @@ class TableSetup:
         return ()
 
     def _take_picture(self) -> Image:
+        """Return the next picture. If a folder has no new picture, return the last one again. Raises `CameraError`."""
         try:
             image = self._board_camera.peek_still().image
         except NoMorePicturesError:
@@ -163,6 +164,7 @@ class TableSetup:
         return image
 
     def _make_view(self, image: Image, reading: PhotoReading, *, placed: bool) -> SetupView:
+        """Return a small copy of the picture with the corners of the board in it."""
         small = shrink_image(image, MAX_SIDE_PX)
         corners, confidence = None, 0.0
         if reading.corners is not None:
@@ -184,6 +186,7 @@ class TableSetup:
                 self._store.save_note(TABLE_NOTES, NOTE_NAME, data)
 
     def _restore_corners(self) -> None:
+        """Use the corners that were saved before the last end of the program, if the camera accepts them."""
         warning = "the corners that were kept cannot be used"
         stored = load_note(self._store, TABLE_NOTES, NOTE_NAME, _StoredCorners, warning)
         if stored is None:

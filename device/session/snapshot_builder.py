@@ -90,6 +90,7 @@ def list_premium_texts(layout: Layout) -> tuple[str, ...]:
 
 
 def _build_turn_view(game: Game, turn: Turn, words: WordList | None, is_provisional: bool) -> TurnView:
+    """Return a turn as the page shows it. A withdrawn play shows the words of the play that it withdraws."""
     new = {square for square, _ in turn.placements}
     target = game.turns[turn.target] if turn.target is not None else None
     turn_of_words = target if target is not None and turn.kind is TurnKind.WITHDRAWN else turn
@@ -114,6 +115,7 @@ def _build_turn_view(game: Game, turn: Turn, words: WordList | None, is_provisio
 
 
 def _build_word_view(word: WordScore, new: Container[Square], words: WordList | None, tiles: TileSet) -> WordView:
+    """Return a word of a turn as the page shows it; `new` are the squares of the tiles that were placed in the turn."""
     step = 1 if word.across else BOARD_SIZE
     letters = tuple(
         LetterView(letter.tile.letter, letter.value, letter.tile.is_blank, word.start + i * step in new, letter.premium)

@@ -193,6 +193,7 @@ def find_stored_game(store: GameStore, number: int) -> StoredGame:
 
 
 def _list_members(store: GameStore, stored: StoredGame, gcg: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and content of each member of the ZIP file of a game."""
     events = store.list_events_to_export(stored.id)
     yield GAME_MEMBER, encode_game(stored, events)
     if gcg:

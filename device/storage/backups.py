@@ -183,6 +183,7 @@ def add_missing_games(store: GameStore, data: bytes) -> int:
 
 
 def _add_games(source: GameStore, store: GameStore) -> int:
+    """Add the games and colours of `source` that `store` lacks; return the number of these games."""
     known = set(map(_identify, store.list_games()))
     missing = [game for game in reversed(source.list_games()) if _identify(game) not in known and game.length]
     for game in missing:

@@ -179,6 +179,7 @@ def _compute_head_to_head(names: tuple[str, str], totals: list[tuple[int, int]])
 
 
 def _summarise_seat(game: Game, player: int, name: str, total: int, won: bool) -> SeatSummary:
+    """Return the results of one player in a game."""
     own_turns = [turn for turn in game.turns if turn.player == player]
     plays = [turn for turn in own_turns if turn.kind is TurnKind.PLAY and turn.stands]
     withdrawn = sum(turn.kind is TurnKind.PLAY and not turn.stands for turn in own_turns)
@@ -202,6 +203,7 @@ def _summarise_play(turn: Turn) -> PlaySummary:
 
 
 def _compute_player_record(name: str, played: list[tuple[GameSummary, SeatSummary]]) -> PlayerRecord:
+    """Return the statistics of a player over the games `played`."""
     turns = sum(seat.turns for _, seat in played)
     totals = [Best(seat.total, game.number) for game, seat in played if game.racks_counted]
     plays = [Best(seat.best.score, game.number, seat.best.turn, seat.best.word) for game, seat in played if seat.best]
@@ -327,6 +329,7 @@ class SummaryCache:
 
 
 def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | None:
+    """Return the totals of a stored game and, if it has ended, its outcome; None if the game cannot be read."""
     try:
         game = read_ledger(event.body for event in store.read_events(stored.id)).game
     except UNREADABLE_GAME_ERRORS:

@@ -172,6 +172,7 @@ class StartRecord:
                 self._save(_CRASH + name, self._failures.get(_CRASH + name, 0) + 1)
 
     def _save(self, part: str, failures: int) -> None:
+        """Save the number of failed starts of a part, if it has changed."""
         if self._path is None or self._failures.get(part, 0) == failures:
             return
         self._failures = {**self._failures, part: failures}

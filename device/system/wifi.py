@@ -242,6 +242,7 @@ class HotspotWatch:
         return CHECK_INTERVAL_S
 
     def _check_hotspot(self) -> None:
+        """Look for known networks if no phone has used the hotspot for a time. Open it again if that failed before."""
         now = self._clock()
         is_active = self._hotspot.is_active()
         self._report_if_unconnected(is_active)
@@ -266,6 +267,7 @@ class HotspotWatch:
             self._report(get_text("wifi-own-not-open", self._hotspot.name))
 
     def _look_for_known_networks(self) -> None:
+        """Close the hotspot while the Wi-Fi scans, because most devices cannot do both; then open it again."""
         self._has_closed_hotspot = True
         self._manager.close_hotspot()
         try:

@@ -253,6 +253,7 @@ def _build_players(names: Sequence[str]) -> tuple[Player, ...]:
 
 
 def _build_pragmas(game: Game) -> list[Pragma]:
+    """Return the lines with `#` that describe the game: variants, word list, tiles and board."""
     variants = describe_variants(game.rules)
     pragmas = [Pragma("description", variants)] if variants else []
     lexicon = game.start_event.lexicon
@@ -529,6 +530,7 @@ def _is_challenge_by_rules(game: Game, entry: Entry) -> bool:
 
 
 def _build_event(game: Game, entry: Entry, event: ReplayedEvent, tiles: TileSet) -> Event:
+    """Return the act that a line of a GCG file describes. Raises `RulesError` if the line does not fit the game."""
     match entry.kind:
         case TurnKind.PLAY if event.play is not None and event.play.tiles:
             return PlayMade(entry.player, event.play)

@@ -407,6 +407,7 @@ class _Reader:
         self.problems.append(Problem(line, reason))
 
     def read_lines(self, lines: list[str]) -> None:
+        """Read the lines of a file. Each is a pragma (`#`), an event (`>`), the rest of a note, or a comment."""
         for number, line in enumerate(lines, start=1):
             if line.startswith("#"):
                 name, _, text = line[1:].partition(" ")
@@ -428,6 +429,7 @@ class _Reader:
     # Pragmas
 
     def _read_pragma(self, number: int, name: str, text: str) -> None:
+        """Read the pragma `#name text` on a line."""
         if match := _PLAYER.match(name):
             self._read_player(number, int(match[1]), text)
         elif match := _RACK.match(name):
@@ -475,6 +477,7 @@ class _Reader:
         self.pragma_names.add(name)
 
     def _read_player(self, number: int, seat: int, text: str) -> None:
+        """Read the pragma `#playerN NICK Full Name`. Event lines name players by nickname, so it must be unique."""
         nick, name, *_ = *text.split(maxsplit=1), "", ""
         if not nick:
             self.add_problem(number, f"#player{seat} has no nickname. Write #player{seat} NICK Full Name.")

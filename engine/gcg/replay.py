@@ -83,6 +83,7 @@ def _check_numbers(entry: Entry, rules: Rules) -> Iterator[str]:
 
 
 def _check_exchange(entry: Entry, rack: Counter[str] | None, tiles: TileSet) -> Iterator[str]:
+    """Yield what is wrong in the line of an exchange."""
     try:
         given = Counter(tiles.split(entry.text))
     except NotationError as error:
@@ -93,6 +94,7 @@ def _check_exchange(entry: Entry, rack: Counter[str] | None, tiles: TileSet) -> 
 
 
 def _check_end_rack(entry: Entry, rack: Counter[str] | None, unseen: Counter[str], tiles: TileSet) -> Iterator[str]:
+    """Yield what is wrong in the line of an end rack: the own unplayed tiles (a penalty), or those of all others."""
     try:
         left = Counter(tiles.split(entry.text))
     except NotationError as error:
@@ -106,6 +108,7 @@ def _check_end_rack(entry: Entry, rack: Counter[str] | None, unseen: Counter[str
 
 
 def _check_challenge(entry: Entry, last: Entry | None) -> Iterator[str]:
+    """Yield what is wrong in a line that withdraws the play `last`, or says that it withstood a challenge."""
     what = "is withdrawn" if entry.kind is TurnKind.WITHDRAWN else "was challenged"
     if last is None:
         yield f"No play {what}, because none came right before."
@@ -325,6 +328,7 @@ def _replay_as_recorded(record: Record) -> Replay:
 
 
 def _replay_with(record: Record, tiles: TileSet, layout: Layout, rules: Rules) -> Replay:
+    """Replay a record with this tile set, layout and rules, and collect all problems of the file."""
     replayer = _make_replayer(record, tiles, layout, rules)
     events = tuple(
         replace(event, entry=entry) for event, entry in zip(replayer.replay_events(), record.entries, strict=True)
@@ -401,6 +405,7 @@ class _Replayer:
         return sum(1 for _ in islice(mismatches, limit + 1))
 
     def _replay_event(self, entry: Entry) -> ReplayedEvent:
+        """Replay one line: compute its score, change the board, and note what is wrong in the line."""
         before, last_play = self.board, self.last_play
         play, event = None, ReplayedEvent(entry, 0)
         if entry.kind is TurnKind.PLAY:
@@ -429,6 +434,7 @@ class _Replayer:
         return event
 
     def _replay_play(self, entry: Entry, play: Play) -> ReplayedEvent:
+        """Replay a play: compute its score and put its tiles on the board."""
         before = self.board
         status = check_placement(before, play, self.layout, self.rules)
         if status:

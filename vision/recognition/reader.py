@@ -154,6 +154,7 @@ class BoardReader:
     def _read(
         self, image: Image, tiles: Collection[str], corners: Floats | None, hint: BoardTracker | None, started_at: float
     ) -> PhotoReading:
+        """Locate the board, classify its squares and build the reading; `started_at` is when the reading began."""
         # Locate the board, unless the caller gave the corners.
         location, recalled = self._locate(image, tiles, corners, hint)
         located_at = time.perf_counter()

@@ -292,6 +292,7 @@ class _OnnxGraph:
         return model
 
     def _add_layer(self, layer: nn.Module, after: nn.Module | None, value: str, gain: float) -> str:
+        """Add one layer to the graph; return the name of its output, which is multiplied by `gain`."""
         if isinstance(layer, nn.Conv2d):
             return self._add_convolution(layer, after if isinstance(after, nn.BatchNorm2d) else None, value, gain)
         if isinstance(layer, nn.BatchNorm2d):  # folded into the convolution before this layer

@@ -72,6 +72,7 @@ def _convert_path(rule: str) -> str:
 
 
 def _describe_operation(one: Operation, known: dict[str, Any]) -> dict[str, Any]:
+    """Return the OpenAPI description of an operation; `known` has the schemas of all types by their representation."""
     summary, _, description = one.text.partition("\n")
     operation: dict[str, Any] = {"operationId": one.name, "summary": summary}
     if description:
@@ -113,6 +114,7 @@ def _list_error_statuses(one: Operation) -> list[int]:
 
 
 def _describe_parameters(one: Operation) -> list[dict[str, Any]]:
+    """Return the OpenAPI descriptions of the variables in the path, and of the fields of the query."""
     found = [
         {"name": name, "in": "path", "required": True, "schema": _CONVERTER_SCHEMAS[converter or ""]}
         for converter, name in _RULE_VARIABLE.findall(one.rule)

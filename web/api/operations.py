@@ -169,6 +169,7 @@ def _parse_query(kind: Any) -> Any:
 
 
 def _parse_body(kind: Any) -> Any:
+    """Return the body of the request as the type `kind`. Raises `ApiError` for another media type or a wrong value."""
     if isinstance(kind, Media):
         if request.mimetype != kind.type:
             raise ApiError(415, f"Send the body as {kind.type}.")

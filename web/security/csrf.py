@@ -63,6 +63,7 @@ def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
     """
 
     def check_change() -> Response | None:
+        """Return a refusal of a forged request, or None if the request is allowed."""
         request.max_content_length = MAX_BODY_BYTES_BY_PATH.get(request.path, MAX_BODY_BYTES)
         if request.method in ("GET", "HEAD", "OPTIONS") or request.path.startswith(API_PATH):
             return None

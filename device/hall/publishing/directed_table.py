@@ -146,6 +146,7 @@ class DirectedTable:
             self._save(Direction(numbers=self.direction.numbers))
 
     def _carry_out(self, payload: bytes, store_id: str) -> None:
+        """Carry out a signed order of the director, and answer it. Raises `BadOrderError` for an invalid order."""
         with self._lock:
             before = self.direction
             key = before.key.hex()

@@ -97,6 +97,10 @@ class EventQueue:
         return self._position.store
 
     def _read_position(self, target: str) -> Position:
+        """Return the position of the next event to publish to the broker `target`.
+
+        The position gets a new store id if the store was replaced: the numbers of its games may mean other games now.
+        """
         newest = self._find_newest_game()
         try:
             position = msgspec.json.decode(self._store.read_note(TABLE_NOTES, NOTE_NAME) or "", type=Position)

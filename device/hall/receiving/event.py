@@ -194,6 +194,7 @@ def make_rounds(event: Event, results: Iterable[Result]) -> Rounds:
 
 
 def _make_line(number: int, pairing: Pairing, games: Sequence[Result]) -> Line:
+    """Return a pairing with its state and points: a result that the director has entered, otherwise that of a game."""
     if not pairing.second:
         return Line(number, pairing, PairingState.BYE)
     if pairing.points:
@@ -371,6 +372,7 @@ def _counts_byes(rounds: Rounds, number: int) -> bool:
 
 
 def _rank(standings: Iterable[Standing]) -> list[Standing]:
+    """Return the standings in order, with ranks. Equal wins and equal spread give the same rank."""
     ranked: list[Standing] = []
     for one in sorted(standings, key=lambda one: (-one.wins, -one.spread, one.name.casefold())):
         last = ranked[-1] if ranked else None

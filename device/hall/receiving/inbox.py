@@ -82,6 +82,7 @@ def _is_stored_name(name: str) -> bool:
 
 
 def _find_state_problem(state: TableState) -> str:
+    """Return what is wrong with the state of a table, or an empty string. Tables are not trusted."""
     if state.name and not TABLE_PATTERN.fullmatch(state.name):
         return "a name that no table has"
     if not all(_is_stored_name(player.name) for player in state.players):

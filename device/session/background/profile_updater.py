@@ -97,6 +97,7 @@ class ProfileUpdater:
         return self._learn(pending, source, ledger)
 
     def _learn(self, turn: _PendingTurn, source: str, ledger: Ledger) -> str:
+        """Add the tiles of a turn to the profile, and save it. Return an error message, or an empty string."""
         rows = _list_faces(turn, ledger)
         self._learnt = _LearntTurn(turn, rows, source)
         self._profile.learn(turn.views, rows, source)

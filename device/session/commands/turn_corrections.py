@@ -132,6 +132,10 @@ class CorrectTurn(TurnCommand, frozen=True):
         return events
 
     def _correct_turn(self, game: Game, turn: Turn) -> tuple[Act | Edit, ...]:
+        """Return the events that correct `turn`.
+
+        An implied turn follows from another act by the rules. It has no act to correct, so a new one is inserted.
+        """
         if turn.kind not in (TurnKind.PLAY, TurnKind.PASS, TurnKind.EXCHANGE):
             raise make_refusal("only-score")
         if self.player is not None and not (self.kind or self.at or self.word or self.count):
