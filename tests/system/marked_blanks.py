@@ -30,8 +30,8 @@ from vision.rendering.fonts import packaged_fonts
 from vision.rendering.scene import Scene, SceneSetting, compose_scene
 from vision.rendering.style import Colour, Rng, hsv_to_bgr
 from vision.rendering.tile_art import PlacedTile, place_tiles
-from vision.rendering.tile_style import Dimples, TileStyle
-from vision.training.random_scenes import random_labels, random_setting
+from vision.training.random_scenes import RandomSetting, random_labels, random_setting
+from vision.training.varied_tiles import Dimples, VariedTileStyle
 
 BLANKS_PER_BOARD: Final = 2
 MIN_SQUARE_PX: Final = 20.0
@@ -94,7 +94,7 @@ def draw_marked_board(rng: Rng, *, with_letters: bool = False) -> MarkedBoard:
             return _paint_marks(rng, setting, labels, tiles, seed, scene, with_letters=with_letters)
 
 
-def _choose_tile_colours(rng: Rng, style: TileStyle) -> TileStyle:
+def _choose_tile_colours(rng: Rng, style: VariedTileStyle) -> VariedTileStyle:
     """Return the style as it is, or with any colour of tiles and a print that contrasts with it."""
     if rng.random() < 0.4:
         return style
@@ -106,7 +106,7 @@ def _choose_tile_colours(rng: Rng, style: TileStyle) -> TileStyle:
 
 def _paint_marks(
     rng: Rng,
-    setting: SceneSetting,
+    setting: RandomSetting,
     labels: dict[tuple[int, int], str],
     tiles: Sequence[PlacedTile],
     seed: int,
@@ -136,7 +136,7 @@ def _paint_marks(
 
 
 def _render_card(
-    setting: SceneSetting, labels: dict[tuple[int, int], str], tiles: Sequence[PlacedTile], seed: int, grey: float
+    setting: RandomSetting, labels: dict[tuple[int, int], str], tiles: Sequence[PlacedTile], seed: int, grey: float
 ) -> NDArray[np.float32]:
     """Render the same picture with smooth tiles of one grey."""
     colour = (grey, grey, grey)

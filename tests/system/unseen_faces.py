@@ -33,10 +33,11 @@ from engine.reading import BOARD_SIZE, EMPTY, HIDDEN, SquareReading
 from engine.tiles import load_tile_set
 from vision.geometry import square_side
 from vision.recognition.reader import BoardReader
-from vision.rendering.fonts import PLAIN_SHAPE, LetterShape, packaged_fonts
+from vision.rendering.fonts import packaged_fonts
 from vision.rendering.scene import Scene, compose_scene
 from vision.rendering.style import Rng, hsv_to_bgr
 from vision.training.font_list import ListedFont
+from vision.training.letter_shapes import PLAIN_SHAPE, LetterShape
 from vision.training.random_scenes import random_labels, random_setting
 
 FONT_LIST: Final = Path(__file__).parents[1] / "data" / "held_out_fonts.json"

@@ -18,8 +18,7 @@ from vision.rendering.camera import Camera, compute_hidden_shares, measure_squar
 from vision.rendering.light import Light, develop, draw_glare, draw_illumination, repeat_channels
 from vision.rendering.style import BoardStyle, Rng
 from vision.rendering.surroundings import TABLE_SPAN_SQUARES, TABLE_SQUARE_PX, draw_hand
-from vision.rendering.tile_art import PlacedTile, TileRenderer, draw_tile_tops, place_tiles
-from vision.rendering.tile_style import TileStyle
+from vision.rendering.tile_art import PlacedTile, TileStyle, draw_tile_tops, place_tiles
 
 Picture = npt.NDArray[np.uint8]
 Field = npt.NDArray[np.float32]
@@ -146,7 +145,7 @@ def compose_scene(
     camera, style, light = setting.camera, setting.tile_style, setting.light
     tiles = list(placed_tiles) if placed_tiles is not None else place_tiles(rng, labels, style)
     px = setting.art.px
-    maker = TileRenderer(setting.tile_seed, style, px, light.direction, values)
+    maker = style.make_renderer(setting.tile_seed, px, light.direction, values)
     tops = draw_tile_tops(maker, [*tiles, *loose_tiles], px, TILE_LAYER_MARGIN)
     scene, board_seen = _draw_table_and_board(setting, _shade_board(setting.art, tops[:, :, 3], px, style, light))
     _draw_sides(scene, setting, [*tiles, *loose_tiles])

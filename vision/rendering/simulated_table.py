@@ -19,8 +19,7 @@ from vision.rendering.light import Light
 from vision.rendering.scene import Scene, SceneSetting, compose_scene
 from vision.rendering.style import BoardStyle, Colour
 from vision.rendering.surroundings import draw_table_top
-from vision.rendering.tile_art import BLANK, PlacedTile, place_tiles
-from vision.rendering.tile_style import Dimples, TileStyle
+from vision.rendering.tile_art import BLANK, PlacedTile, TileStyle, place_tiles
 
 
 @dataclass(frozen=True)
@@ -111,8 +110,6 @@ def plain_tile_style(font: Path) -> TileStyle:
         value_height=0.17,
         value_centre=(0.82, 0.82),
         engraved=0.2,
-        dimples=Dimples(),
-        blank="plain",
         turn_sd_deg=2.0,
         slip_sd=0.02,
         gloss=0.2,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,16 @@ from vision.rendering.surroundings import draw_table_top
 from vision.rendering.tile_art import BLANK, PlacedTile
 from vision.training.board_styles import random_board_style
 from vision.training.tile_styles import random_tile_style
+from vision.training.varied_tiles import VariedTileStyle
 
 MAX_SIDE_PX = 1400  # maximum width and height of a rendered picture; larger ones take longer and add no detail
+
+
+@dataclass(frozen=True, eq=False)
+class RandomSetting(SceneSetting):
+    """Parameters of a random scene; its tiles have variations."""
+
+    tile_style: VariedTileStyle
 
 
 def random_camera(rng: Rng) -> Camera:
@@ -87,7 +96,7 @@ def _random_crowd(
 
 def random_setting(
     rng: Rng, fonts: tuple[Path, ...], tile_fonts: tuple[Path, ...] | None = None, pencil_fonts: tuple[Path, ...] = ()
-) -> SceneSetting:
+) -> RandomSetting:
     """Return a random setting.
 
     `fonts` are the fonts of the board, `tile_fonts` those of the tiles (`fonts` if None), and `pencil_fonts` those of
@@ -98,7 +107,7 @@ def random_setting(
     px = int(np.clip(round(measure_square(camera) * 1.15), 20, 48))
     art = draw_board(rng, board, px)
     extent = 7.5 + max(art.margin)
-    return SceneSetting(
+    return RandomSetting(
         board_style=board,
         tile_style=random_tile_style(rng, tile_fonts or fonts, board, pencil_fonts),
         light=random_light(rng, measure_square(camera)),

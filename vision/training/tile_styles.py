@@ -9,9 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from vision.rendering.fonts import PLAIN_SHAPE, LetterShape
 from vision.rendering.style import BoardStyle, Colour, Rng, hsv_to_bgr, random_colour, scale_brightness
-from vision.rendering.tile_style import PRINT_EFFECTS, Dimples, TileStyle
+from vision.training.letter_shapes import PLAIN_SHAPE, LetterShape
+from vision.training.tile_prints import PRINT_EFFECTS
+from vision.training.varied_tiles import Dimples, VariedTileStyle
 
 _BLANK_MARKS = {
     "plain": 0.38,
@@ -42,7 +43,7 @@ def _luma(colour: Colour) -> float:
 
 def random_tile_style(
     rng: Rng, fonts: tuple[Path, ...], board: BoardStyle, pencil_fonts: tuple[Path, ...] = ()
-) -> TileStyle:
+) -> VariedTileStyle:
     """Return a random tile style, sometimes with colours similar to those of `board`, as on real boards.
 
     Letters written on blanks have one of `pencil_fonts`, or one of `fonts` if `pencil_fonts` is empty.
@@ -55,7 +56,7 @@ def random_tile_style(
     size = 0.84 + 0.15 * u()
     letter = 0.38 + 0.28 * u()
     low, wide = 0.05 * u(), 0.06 * u()
-    return TileStyle(
+    return VariedTileStyle(
         top=top,
         side=scale_brightness(top, shade),
         ink=ink,
@@ -96,7 +97,7 @@ def random_tile_style(
 
 
 def _random_sticker(rng: Rng, board: BoardStyle) -> Colour | None:
-    """Return a random value of `TileStyle.sticker`: white, a colour of the board (hard to see), or None."""
+    """Return a random value of `VariedTileStyle.sticker`: white, a colour of the board (hard to see), or None."""
     kind = rng.random()
     if kind < 0.4:
         white = 225 + 28 * rng.random()
@@ -108,7 +109,7 @@ def _random_sticker(rng: Rng, board: BoardStyle) -> Colour | None:
 
 
 def _random_value_height(rng: Rng) -> float:
-    """Return a random value of `TileStyle.value_height`: usually small, sometimes large or 0."""
+    """Return a random value of `VariedTileStyle.value_height`: usually small, sometimes large or 0."""
     kind = rng.random()
     if kind < 0.08:
         return 0.0
@@ -116,14 +117,14 @@ def _random_value_height(rng: Rng) -> float:
 
 
 def _random_value_centre(rng: Rng) -> tuple[float, float]:
-    """Return a random value of `TileStyle.value_centre`: a corner, usually the one at the lower right."""
+    """Return a random value of `VariedTileStyle.value_centre`: a corner, usually the one at the lower right."""
     x, y = rng.uniform(0.77, 0.86, 2)
     corner = int(rng.choice(4, p=[0.62, 0.16, 0.11, 0.11]))  # lower right, upper right, lower left, upper left
     return float(1 - x if corner >= 2 else x), float(1 - y if corner % 2 else y)
 
 
 def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]:
-    """Return random values of `TileStyle.top`, `TileStyle.grain` and `TileStyle.gloss`."""
+    """Return random values of `VariedTileStyle.top`, `VariedTileStyle.grain` and `VariedTileStyle.gloss`."""
     u = rng.random
     kind = rng.choice(
         ["wood", "ivory", "white", "dark", "any", "board", "level"], p=[0.15, 0.11, 0.07, 0.31, 0.13, 0.09, 0.14]
@@ -218,7 +219,7 @@ def _random_font(rng: Rng, fonts: tuple[Path, ...]) -> Path:
 
 
 def _random_faces(rng: Rng, fonts: tuple[Path, ...]) -> tuple[tuple[Path, LetterShape], ...]:
-    """Return random values of `TileStyle.mixed_faces`, so that one picture shows many shapes of every letter."""
+    """Return random values of `VariedTileStyle.mixed_faces`, so that one picture shows many shapes of every letter."""
     return tuple((fonts[int(i)], _random_letter_shape(rng)) for i in rng.integers(0, len(fonts), 24))
 
 

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 
 from vision.rendering.fonts import packaged_fonts
-from vision.rendering.tile_art import decorate_blank, suit_outline
-from vision.rendering.tile_style import TileStyle
 from vision.training.board_styles import random_board_style
 from vision.training.tile_styles import random_tile_style
+from vision.training.varied_tiles import VariedTileStyle, decorate_blank, suit_outline
 
 MARKS = ("face", "pattern", "star", "suit", "word", "name", "sticker", "groove", "border", "drawing")
 SIDE_PX = 64
 
 
-def make_style(mark: str, seed: int) -> TileStyle:
+def make_style(mark: str, seed: int) -> VariedTileStyle:
     rng = np.random.default_rng(seed)
     style = random_tile_style(rng, packaged_fonts(), random_board_style(rng, packaged_fonts()))
     return replace(style, blank=mark, top=(40.0, 60.0, 120.0), ink=(230.0, 230.0, 230.0), sticker=(250.0, 250.0, 250.0))

@@ -6,8 +6,9 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.rendering.fonts import LetterShape, packaged_fonts, shaped_mask
-from vision.rendering.tile_style import PRINT_EFFECTS, deform_letter, draw_print, draw_rim
+from vision.rendering.fonts import packaged_fonts
+from vision.training.letter_shapes import LetterShape, shaped_mask
+from vision.training.tile_prints import PRINT_EFFECTS, deform_letter, draw_print, draw_rim
 
 INK, SECOND, GROUND = (20.0, 30.0, 40.0), (200.0, 220.0, 240.0), 120
 LETTER, _ = shaped_mask(packaged_fonts()[2], "B", 40, LetterShape())
