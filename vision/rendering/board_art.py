@@ -1,32 +1,24 @@
 """Draw a board as flat art: ground, premium squares with their print, grid lines, frame, labels.
 
-Flat art is a view of the board from straight above, without perspective. `vision.rendering.scene` projects it into a
-photograph.
+The appearance of a board is given by parameters; lengths are in squares, colours are BGR 0 to 255. Flat art is a view
+of the board from straight above, without perspective. `vision.rendering.scene` projects it into a photograph.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.rendering.fonts import text_mask
-from vision.rendering.style import LAYOUT, BoardStyle, Colour, Rng
+from vision.rendering.fonts import Mask, text_mask
+from vision.rendering.style import LAYOUT, Colour, Rng
 
 Picture = npt.NDArray[np.uint8]
 SIZE = 15
-_FRAME_WORDS = (
-    "CROSSWORD GAME",
-    "WORD GAME",
-    "LETTERS",
-    "1 POINT A E I O U",
-    "2 POINTS D G",
-    "10 POINTS Q Z",
-    "TILE VALUES",
-    "TABLE GAME",
-)
 
 
 def art_to_table(px: int, left: float, top: float) -> npt.NDArray[np.float64]:
@@ -53,6 +45,30 @@ class BoardArt:
     def to_table(self) -> npt.NDArray[np.float64]:
         """Return the (3, 3) affine matrix from pixel coordinates of the image to table coordinates in squares."""
         return art_to_table(self.px, *self.margin[:2])
+
+
+@dataclass(frozen=True)
+class BoardStyle:
+    """Appearance of a printed board: colours, lines, premium squares, print, frame and wear."""
+
+    ground: Colour
+    premium: Mapping[str, Colour]  # 'T', 'D', 't', 'd' -> colour
+    line: Colour
+    line_width: float  # 0 = no lines
+    text: Mapping[str, tuple[str, ...]]  # 'T', 'D', 't', 'd' -> printed lines
+    text_font: Path
+    text_size: float  # height of a line of text
+    text_colour: Colour
+    frame_bands: tuple[tuple[float, Colour], ...]  # bands of the frame, from the grid outwards: width, colour
+    frame_panels: tuple[float, float, float, float]  # additional width of the frame: left, top, right, bottom
+    labels: bool  # A to O and 1 to 15 are printed along the grid
+    corner_radius: float  # radius of the corners of the board's outline
+    seam: str  # fold of the board: none, vertical, horizontal
+    grain: float  # relative standard deviation of the texture's brightness
+
+    def make_painter(self, rng: Rng, px: int) -> BoardPainter:
+        """Return a painter of the board, with `px` pixels per square."""
+        return BoardPainter(rng, self, px)
 
 
 SUB_PIXEL_BITS = 4  # number of fractional bits of polygon coordinates for OpenCV: they are in sixteenths of a pixel
@@ -86,38 +102,6 @@ def print_mask(
     part[:] = (part * (1 - alpha) + np.asarray(colour, np.float32) * alpha).astype(np.uint8)
 
 
-def _draw_box(image: Picture, x: float, y: float, w: float, h: float, colour: Colour, px: int) -> None:
-    cv2.rectangle(image, (round(x * px), round(y * px)), (round((x + w) * px) - 1, round((y + h) * px) - 1), colour, -1)
-
-
-def _draw_rounded_box(
-    image: Picture, x: float, y: float, w: float, h: float, radius: float, colour: Colour, px: int
-) -> None:
-    r = max(round(min(radius, w / 2, h / 2) * px), 0)
-    x0, y0, x1, y1 = round(x * px), round(y * px), round((x + w) * px) - 1, round((y + h) * px) - 1
-    cv2.rectangle(image, (x0 + r, y0), (x1 - r, y1), colour, -1)
-    cv2.rectangle(image, (x0, y0 + r), (x1, y1 - r), colour, -1)
-    for cx, cy in ((x0 + r, y0 + r), (x1 - r, y0 + r), (x0 + r, y1 - r), (x1 - r, y1 - r)):
-        cv2.circle(image, (cx, cy), r, colour, -1, cv2.LINE_AA)
-
-
-def _draw_spikes(image: Picture, x: float, y: float, kind: str, colour: Colour, px: int, count: int) -> None:
-    """Draw ornaments (bursts, teeth, arrows) along the sides of a premium square, overlapping its neighbours.
-
-    (x, y) is the top left corner of the square, in squares.
-    """
-    middles = (np.arange(count) + 0.5) / count if kind != "arrows" else np.array([0.5])
-    half = {"burst": 0.5 / count, "teeth": 0.25 / count, "arrows": 0.13}[kind]
-    reach = {"burst": 0.09, "teeth": 0.09, "arrows": 0.14}[kind]
-    for quarter_turns in range(4):
-        for middle in middles:
-            tip = [(middle - half, -reach), (middle + half, -reach)] if kind == "teeth" else [(middle, -reach)]
-            outline = [(middle - half, 0.0), *tip, (middle + half, 0.0)]
-            for _ in range(quarter_turns):
-                outline = [(1 - v, u) for u, v in outline]
-            fill_polygon(image, [((x + u) * px - 0.5, (y + v) * px - 0.5) for u, v in outline], colour)
-
-
 def star_outline(points: int, centre: float, radius: float) -> npt.NDArray[np.int32]:
     """Return the outline of a star as a polygon (2 * points, 2), in sixteenths of a pixel for OpenCV's `shift=4`.
 
@@ -129,204 +113,165 @@ def star_outline(points: int, centre: float, radius: float) -> npt.NDArray[np.in
     return to_sub_pixels(corners)
 
 
-def _render_square_print(style: BoardStyle, kind: str, px: int) -> Picture:
-    """Render the print of a premium square (text or an ornament) as a mask (px, px) uint8, 255 = ink."""
-    mask = np.zeros((px, px), np.uint8)
-    if kind == "*" and style.centre != "text":
-        middle = px / 2
-        if style.centre == "star":
-            star = star_outline(style.star_points, middle, 0.4 * px)
-            if style.hollow_star:
-                cv2.polylines(mask, [star], True, 255, max(1, px // 16), cv2.LINE_AA, SUB_PIXEL_BITS)
-            else:
-                cv2.fillPoly(mask, [star], 255, cv2.LINE_AA, SUB_PIXEL_BITS)
-        elif style.centre == "disc":
-            cv2.circle(mask, (px // 2, px // 2), px // 3, 255, max(1, px // 14), cv2.LINE_AA)
-        elif style.centre == "heart":
-            t = np.linspace(0, 2 * np.pi, 40)
-            x = 16 * np.sin(t) ** 3
-            y = -(13 * np.cos(t) - 5 * np.cos(2 * t) - 2 * np.cos(3 * t) - np.cos(4 * t))
-            heart = np.stack([middle + x * px / 50, middle + y * px / 50], axis=1)
-            cv2.fillPoly(mask, [to_sub_pixels(heart)], 255, cv2.LINE_AA, SUB_PIXEL_BITS)
-        return mask
-    lines = style.text.get("D" if kind == "*" else kind, ())
-    if not lines:
-        return mask
-    size = max(5, round(style.text_size * px * 1.35))
-    drawn = [text_mask(style.text_font, line, size) for line in lines]
-    widest = max(m.shape[1] for m in drawn)
-    if widest > 0.92 * px:
-        size = max(4, int(size * 0.92 * px / widest))
-        drawn = [text_mask(style.text_font, line, size) for line in lines]
-    step = size * 1.02
-    canvas = np.zeros((px, px, 3), np.uint8)
-    for i, line in enumerate(drawn):
-        print_mask(canvas, line, px / 2, px / 2 + (i - (len(drawn) - 1) / 2) * step, (255, 255, 255))
-    return canvas[:, :, 0]
+class BoardPainter:
+    """Painter of the flat art of a board, with `px` pixels per square and random wear."""
 
+    def __init__(self, rng: Rng, style: BoardStyle, px: int) -> None:
+        self._rng, self._style, self._px = rng, style, px
+        band = sum(width for width, _ in style.frame_bands)
+        extra = [band + p + (0.7 if style.labels else 0.0) for p in style.frame_panels]
+        self._margin = (extra[0], extra[1], extra[2], extra[3])
+        self._outer = style.frame_bands[-1][1] if style.frame_bands else style.ground
+        left, top, right, bottom = self._margin
+        size = (round((SIZE + top + bottom) * px), round((SIZE + left + right) * px), 3)
+        self._image: Picture = np.empty(size, np.uint8)
+        self._image[:] = np.asarray(self._outer, np.uint8)
+        self._contrast = (20.0, 20.0, 20.0) if sum(self._outer) > 330 else (235.0, 235.0, 235.0)
 
-def _print_quarter_turns(style: BoardStyle, row: int, column: int) -> int:
-    """Return the number of quarter turns of the print on a square.
+    def paint(self) -> BoardArt:
+        """Paint the board."""
+        style, (left, top, _, _) = self._style, self._margin
+        for count in range(len(style.frame_bands), 0, -1):  # draw the outermost band first, then smaller boxes over it
+            _, colour = style.frame_bands[count - 1]
+            reach = sum(width for width, _ in style.frame_bands[:count])
+            self._draw_box(left - reach, top - reach, SIZE + 2 * reach, colour)
+        self._draw_box(left, top, SIZE, style.ground)
+        self._print_frame()
+        self._draw_grid()
+        self._apply_texture()
+        return BoardArt(self._image, self._px, self._margin)
 
-    Depending on the style, all print has the same direction, or it is turned towards the nearest side of the board.
-    """
-    if not style.text_faces:
-        return style.text_turn
-    dx, dy = column - 7, row - 7
-    if abs(dx) > abs(dy):
-        return 1 if dx > 0 else 3
-    return 0 if dy >= 0 else 2
+    def _draw_box(self, x: float, y: float, side: float, colour: Colour) -> None:
+        px = self._px
+        end = (round((x + side) * px) - 1, round((y + side) * px) - 1)
+        cv2.rectangle(self._image, (round(x * px), round(y * px)), end, colour, -1)
 
-
-def _draw_premium_squares(image: Picture, style: BoardStyle, left: float, top: float, px: int) -> None:
-    """Draw the premium squares with their print on `image`; the grid begins `left` and `top` squares from its edges."""
-    lit = 1.0 + 0.25 * style.raised
-    prints = {kind: _render_square_print(style, kind, px) for kind in "TDtd*"}
-    for row, line in enumerate(LAYOUT):
-        for column, kind in enumerate(line):
-            if kind == " ":
-                continue
-            colour = style.premium["D" if kind == "*" else kind]
-            x, y = left + column, top + row
-            pad = style.inset if style.premium_shape in ("inset", "rounded") else 0.0
-            if style.premium_shape in ("burst", "teeth", "arrows"):
-                _draw_spikes(image, x, y, style.premium_shape, colour, px, 9 if style.premium_shape == "burst" else 6)
-            if style.raised:
-                # A raised square has a dark lower right edge and a bright upper left one.
-                dark = (colour[0] * 0.6, colour[1] * 0.6, colour[2] * 0.6)
-                bright = (min(colour[0] * lit, 255), min(colour[1] * lit, 255), min(colour[2] * lit, 255))
-                _draw_box(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, dark, px)
-                _draw_box(image, x + pad, y + pad, 0.95 - 2 * pad, 0.95 - 2 * pad, bright, px)
-                _draw_box(image, x + pad + 0.05, y + pad + 0.05, 0.9 - 2 * pad, 0.9 - 2 * pad, colour, px)
-            elif style.premium_shape == "rounded":
-                _draw_rounded_box(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, 0.2, colour, px)
-            else:
-                _draw_box(image, x + pad, y + pad, 1 - 2 * pad, 1 - 2 * pad, colour, px)
-            mask = np.rot90(prints[kind], -_print_quarter_turns(style, row, column))
-            print_mask(image, mask, (x + 0.5) * px, (y + 0.5) * px, style.text_colour)
-
-
-def _draw_grid_lines(image: Picture, style: BoardStyle, left: float, top: float, px: int) -> None:
-    """Draw the lines of the grid on `image`. A style with ridges has a bright and a dark line beside each of them."""
-    if not style.line_width:
-        return
-    half = max(style.line_width * px / 2, 0.5)
-    blue, green, red = (min(c * (1 + 0.4 * style.ridge) + 20 * style.ridge, 255.0) for c in style.line)
-    bright = (blue, green, red)
-    blue, green, red = (c * (1 - 0.5 * style.ridge) for c in style.line)
-    dark = (blue, green, red)
-    for i in range(SIZE + 1):
-        for vertical in (True, False):
-            across, along = (left, top) if vertical else (top, left)
-            middle = (across + i) * px - 0.5
-            first, last = middle - half, middle + half
-            ends = (along * px - half, (along + SIZE) * px + half)
-            _draw_line(image, (first, last), ends, style.line, vertical)
-            if style.ridge:
-                _draw_line(image, (first - half * 0.5, first), ends, bright, vertical)
-                _draw_line(image, (last, last + half * 0.7), ends, dark, vertical)
-
-
-def _draw_line(
-    image: Picture, across: tuple[float, float], along: tuple[float, float], colour: Colour, vertical: bool
-) -> None:
-    """Draw a straight line of a board as a rectangle.
-
-    `across` are the positions of its two long edges, `along` those of its two ends, in px. For a vertical line,
-    `across` are x and `along` are y; for a horizontal line, the other way round.
-    """
-    points = [(across[0], along[0]), (across[1], along[0]), (across[1], along[1]), (across[0], along[1])]
-    fill_polygon(image, points if vertical else [(v, u) for u, v in points], colour)
-
-
-def _draw_frame_print(
-    rng: Rng, image: Picture, style: BoardStyle, margin: tuple[float, float, float, float], px: int
-) -> None:
-    """Draw random words on the frame, and the labels of columns (A to O) and rows (1 to 15) along the grid."""
-    left, top, right, bottom = margin
-    outer = style.frame_bands[-1][1] if style.frame_bands else style.ground
-    contrast = (20.0, 20.0, 20.0) if sum(outer) > 330 else (235.0, 235.0, 235.0)
-    if style.labels:
-        size = max(6, round(px * float(rng.uniform(0.25, 0.5))))
-        gap = float(rng.uniform(0.3, 0.6))
+    def _print_frame(self) -> None:
+        """Print the labels of columns (A to O) and rows (1 to 15) along the grid."""
+        if not self._style.labels:
+            return
+        size = max(6, round(self._px * float(self._rng.uniform(0.25, 0.5))))
+        gap = float(self._rng.uniform(0.3, 0.6))
         for i in range(SIZE):
-            column = text_mask(style.text_font, chr(65 + i), size)
-            row = text_mask(style.text_font, str(i + 1), size)
-            print_mask(image, column, (left + i + 0.5) * px, (top - gap) * px, contrast)
-            print_mask(image, row, (left - gap) * px, (top + i + 0.5) * px, contrast)
-            if style.text_faces:
-                print_mask(image, column, (left + i + 0.5) * px, (top + SIZE + gap) * px, contrast)
-                print_mask(image, row, (left + SIZE + gap) * px, (top + i + 0.5) * px, contrast)
-    if not style.frame_text:
-        return
-    for side, room in enumerate((left, top, right, bottom)):
-        if room < 0.7:
-            continue
-        for _ in range(int(rng.integers(1, 4))):
-            word = str(rng.choice(_FRAME_WORDS))
-            size = max(6, round(px * min(room * 0.6, float(rng.uniform(0.3, 1.4)))))
-            mask = text_mask(style.text_font, word, size)
-            along = float(rng.uniform(2, 13))
-            across = room * float(rng.uniform(0.3, 0.7))
-            if side % 2 == 0:
-                mask = np.rot90(mask, 1 if side == 0 else 3)
-                x, y = (across if side == 0 else left + SIZE + right - across), top + along
-            else:
-                x, y = left + along, (across if side == 1 else top + SIZE + bottom - across)
-            print_mask(image, mask, x * px, y * px, contrast if rng.random() < 0.7 else style.line)
+            column = text_mask(self._style.text_font, chr(65 + i), size)
+            row = text_mask(self._style.text_font, str(i + 1), size)
+            self._print_labels(i, gap, column, row)
 
+    def _print_labels(self, i: int, gap: float, column: Mask, row: Mask) -> None:
+        """Print the labels of column and row number `i` at the distance `gap` from the grid."""
+        self._print_mask(column, self._margin[0] + i + 0.5, self._margin[1] - gap)
+        self._print_mask(row, self._margin[0] - gap, self._margin[1] + i + 0.5)
 
-def _apply_texture(rng: Rng, image: Picture, style: BoardStyle, px: int) -> None:
-    """Add the grain of the print, stains, and the seam of a folding board to the image, in place."""
-    h, w = image.shape[:2]
-    if style.grain > 0.004:
-        noise = rng.normal(0, 1, (h // 2 + 1, w // 2 + 1)).astype(np.float32)
-        field = cv2.resize(noise, (w, h), interpolation=cv2.INTER_LINEAR)
-        image[:] = np.clip(image * (1 + style.grain * field[:, :, None]), 0, 255).astype(np.uint8)
-    if rng.random() < 0.12:  # stains, fading, or a pattern on the ground
-        spots = rng.normal(0, 1, (int(rng.integers(4, 40)), int(rng.integers(4, 40)))).astype(np.float32)
-        field = cv2.resize(spots, (w, h), interpolation=cv2.INTER_CUBIC)
-        image[:] = np.clip(image * (1 + float(rng.uniform(0.02, 0.1)) * field[:, :, None]), 0, 255).astype(np.uint8)
-    if style.seam != "none":
+    def _print_mask(self, mask: Mask, x: float, y: float, colour: Colour | None = None) -> None:
+        """Print a mask, centred at (x, y) in squares from the corner of the art, in a colour that differs from it."""
+        print_mask(self._image, mask, x * self._px, y * self._px, colour or self._contrast)
+
+    def _draw_grid(self) -> None:
+        self._draw_premium_squares()
+        if self._style.line_width:
+            self._draw_lines()
+
+    def _draw_premium_squares(self) -> None:
+        prints = {kind: self._render_print(kind) for kind in "TDtd*"}
+        for row, line in enumerate(LAYOUT):
+            for column, kind in enumerate(line):
+                if kind == " ":
+                    continue
+                x, y = self._margin[0] + column, self._margin[1] + row
+                self._draw_square(x, y, self._style.premium["D" if kind == "*" else kind])
+                mask = self._turn_print(prints[kind], row, column)
+                self._print_mask(mask, x + 0.5, y + 0.5, self._style.text_colour)
+
+    def _draw_square(self, x: float, y: float, colour: Colour) -> None:
+        """Draw a premium square without its print; (x, y) is its top left corner."""
+        self._draw_box(x, y, 1, colour)
+
+    def _turn_print(self, mask: Mask, _row: int, _column: int) -> Mask:
+        """Return the print of a square as it stands there."""
+        return mask
+
+    def _render_print(self, kind: str) -> Mask:
+        """Render the print of a premium square (text, or a star) as a mask (px, px) uint8, 255 = ink."""
+        if kind != "*":
+            return self._render_text(kind)
+        mask = np.zeros((self._px, self._px), np.uint8)
+        cv2.fillPoly(mask, [star_outline(5, self._px / 2, 0.4 * self._px)], 255, cv2.LINE_AA, SUB_PIXEL_BITS)
+        return mask
+
+    def _render_text(self, kind: str) -> Mask:
+        """Render the text of a premium square as a mask (px, px) uint8, 255 = ink."""
+        px, style, lines = self._px, self._style, self._style.text.get(kind, ())
+        canvas = np.zeros((px, px, 3), np.uint8)
+        if not lines:
+            return canvas[:, :, 0]
+        size = max(5, round(style.text_size * px * 1.35))
+        drawn = [text_mask(style.text_font, line, size) for line in lines]
+        widest = max(m.shape[1] for m in drawn)
+        if widest > 0.92 * px:
+            size = max(4, int(size * 0.92 * px / widest))
+            drawn = [text_mask(style.text_font, line, size) for line in lines]
+        step = size * 1.02
+        for i, line in enumerate(drawn):
+            print_mask(canvas, line, px / 2, px / 2 + (i - (len(drawn) - 1) / 2) * step, (255, 255, 255))
+        return canvas[:, :, 0]
+
+    def _draw_lines(self) -> None:
+        half = max(self._style.line_width * self._px / 2, 0.5)
+        for i in range(SIZE + 1):
+            for vertical in (True, False):
+                across, along = self._margin[:2] if vertical else self._margin[1::-1]
+                middle = (across + i) * self._px - 0.5
+                self._draw_line(middle, half, (along * self._px - half, (along + SIZE) * self._px + half), vertical)
+
+    def _draw_line(self, middle: float, half: float, ends: tuple[float, float], vertical: bool) -> None:
+        """Draw a line of the grid of the width 2 `half` from end to end, in px."""
+        self._draw_stripe((middle - half, middle + half), ends, self._style.line, vertical)
+
+    def _draw_stripe(
+        self, across: tuple[float, float], along: tuple[float, float], colour: Colour, vertical: bool
+    ) -> None:
+        """Draw a straight stripe of a board as a rectangle.
+
+        `across` are the positions of its two long edges, `along` those of its two ends, in px. For a vertical stripe,
+        `across` are x and `along` are y; for a horizontal one, the other way round.
+        """
+        points = [(across[0], along[0]), (across[1], along[0]), (across[1], along[1]), (across[0], along[1])]
+        fill_polygon(self._image, points if vertical else [(v, u) for u, v in points], colour)
+
+    def _apply_texture(self) -> None:
+        """Add the grain of the print, stains, and the seam of a folding board."""
+        rng, image, (h, w) = self._rng, self._image, self._image.shape[:2]
+        if self._style.grain > 0.004:
+            noise = rng.normal(0, 1, (h // 2 + 1, w // 2 + 1)).astype(np.float32)
+            field = cv2.resize(noise, (w, h), interpolation=cv2.INTER_LINEAR)
+            image[:] = np.clip(image * (1 + self._style.grain * field[:, :, None]), 0, 255).astype(np.uint8)
+        if rng.random() < 0.12:  # stains, fading, or a pattern on the ground
+            spots = rng.normal(0, 1, (int(rng.integers(4, 40)), int(rng.integers(4, 40)))).astype(np.float32)
+            field = cv2.resize(spots, (w, h), interpolation=cv2.INTER_CUBIC)
+            image[:] = np.clip(image * (1 + float(rng.uniform(0.02, 0.1)) * field[:, :, None]), 0, 255)
+        if self._style.seam != "none":
+            self._draw_seam()
+
+    def _draw_seam(self) -> None:
+        rng, image, (h, w) = self._rng, self._image, self._image.shape[:2]
+        is_vertical = self._style.seam == "vertical"
         shade = int(rng.choice([40, 90, 160, 210]))
         strength = float(rng.uniform(0.2, 0.7))
-        thick = max(1, round(px * float(rng.uniform(0.02, 0.06))))
+        thick = max(1, round(self._px * float(rng.uniform(0.02, 0.06))))
         seam = np.zeros((h, w), np.uint8)
-        middle = w // 2 if style.seam == "vertical" else h // 2
-        middle += round(px * float(rng.uniform(-0.5, 0.5)))
+        middle = w // 2 if is_vertical else h // 2
+        middle += round(self._px * float(rng.uniform(-0.5, 0.5)))
         for offset in range(-int(rng.integers(0, 3)), 1):
-            at = middle + round(offset * px * 0.12)
-            ends = ((at, 0), (at, h)) if style.seam == "vertical" else ((0, at), (w, at))
+            at = middle + round(offset * self._px * 0.12)
+            ends = ((at, 0), (at, h)) if is_vertical else ((0, at), (w, at))
             cv2.line(seam, ends[0], ends[1], 255, thick, cv2.LINE_AA)
         alpha = seam[:, :, None].astype(np.float32) * (strength / 255)
         image[:] = (image * (1 - alpha) + shade * alpha).astype(np.uint8)
 
 
 def draw_board(rng: Rng, style: BoardStyle, px: int) -> BoardArt:
-    """Draw the flat art of a board at `px` pixels per square, with random words on the frame and random wear."""
-    band = sum(width for width, _ in style.frame_bands)
-    extra = [band + p + (0.7 if style.labels else 0.0) for p in style.frame_panels]
-    margin = (extra[0], extra[1], extra[2], extra[3])
-    left, top, right, bottom = margin
-    w, h = round((SIZE + left + right) * px), round((SIZE + top + bottom) * px)
-    outer = style.frame_bands[-1][1] if style.frame_bands else style.ground
-    image: Picture = np.empty((h, w, 3), np.uint8)
-    image[:] = np.asarray(outer, np.uint8)
-    for count in range(len(style.frame_bands), 0, -1):  # draw the outermost band first, then smaller boxes over it
-        _, colour = style.frame_bands[count - 1]
-        reach = sum(width for width, _ in style.frame_bands[:count])
-        _draw_box(image, left - reach, top - reach, SIZE + 2 * reach, SIZE + 2 * reach, colour, px)
-    _draw_box(image, left, top, SIZE, SIZE, style.ground, px)
-    _draw_frame_print(rng, image, style, margin, px)
-    # Ornaments of premium squares overlap the lines. In the other shapes, the lines are visible on all squares.
-    lines_last = style.premium_shape in ("full", "inset", "rounded")
-    if not lines_last:
-        _draw_grid_lines(image, style, left, top, px)
-    _draw_premium_squares(image, style, left, top, px)
-    if lines_last:
-        _draw_grid_lines(image, style, left, top, px)
-    _apply_texture(rng, image, style, px)
-    return BoardArt(image, px, margin)
+    """Draw the flat art of a board at `px` pixels per square, with random wear."""
+    return style.make_painter(rng, px).paint()
 
 
 def draw_outline(shape: tuple[int, ...], cut: int) -> Picture:

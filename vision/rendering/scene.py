@@ -13,10 +13,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.rendering.board_art import BoardArt, art_to_table, draw_outline, fill_polygon
+from vision.rendering.board_art import BoardArt, BoardStyle, art_to_table, draw_outline, fill_polygon
 from vision.rendering.camera import Camera, compute_hidden_shares, measure_square, project_grid
 from vision.rendering.light import Light, develop, draw_glare, draw_illumination, repeat_channels
-from vision.rendering.style import BoardStyle, Rng
+from vision.rendering.style import Rng
 from vision.rendering.surroundings import TABLE_SPAN_SQUARES, TABLE_SQUARE_PX, draw_hand
 from vision.rendering.tile_art import PlacedTile, TileStyle, draw_tile_tops, place_tiles
 

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from vision.rendering.board_art import draw_board
+from vision.rendering.board_art import BoardStyle, draw_board
 from vision.rendering.camera import Camera, look_at_board
 from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 from vision.rendering.light import Light
 from vision.rendering.scene import Scene, SceneSetting, compose_scene
-from vision.rendering.style import BoardStyle, Colour
+from vision.rendering.style import Colour
 from vision.rendering.surroundings import draw_table_top
 from vision.rendering.tile_art import BLANK, PlacedTile, TileStyle, place_tiles
 
@@ -70,20 +70,12 @@ def edition_style(name: str, font: Path) -> BoardStyle:
         premium=edition.premium,
         line=edition.line,
         line_width=0.05,
-        ridge=0.0,
-        premium_shape="full",
-        inset=0.0,
-        raised=0.0,
         text=_PREMIUM_PRINT,
         text_font=font,
         text_size=0.14,
         text_colour=(40, 36, 36),
-        text_turn=0,
-        text_faces=False,
-        centre="star",
         frame_bands=((0.12, (235, 240, 242)), (0.7, edition.frame)),
         frame_panels=(0.2, 0.2, 0.2, 0.9),
-        frame_text=False,
         labels=True,
         corner_radius=0.3,
         seam="vertical",

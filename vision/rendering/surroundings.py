@@ -8,9 +8,9 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from vision.rendering.board_art import print_mask
+from vision.rendering.board_art import BoardStyle, print_mask
 from vision.rendering.fonts import text_mask
-from vision.rendering.style import BoardStyle, Rng, hsv_to_bgr, random_colour
+from vision.rendering.style import Rng, hsv_to_bgr, random_colour
 
 Picture = npt.NDArray[np.uint8]
 Point = npt.NDArray[np.float64]

@@ -11,7 +11,14 @@ from pathlib import Path
 import numpy as np
 
 from vision.rendering.fonts import select_supporting_fonts
-from vision.rendering.style import BoardStyle, Colour, Rng, hsv_to_bgr, random_colour, scale_brightness
+from vision.rendering.style import Colour, Rng, hsv_to_bgr, random_colour
+from vision.training.varied_boards import VariedBoardStyle
+
+
+def scale_brightness(colour: Colour, factor: float) -> Colour:
+    """Return a darker or brighter colour: each channel times `factor`, 255 at most."""
+    blue, green, red = (min(255.0, value * factor) for value in colour)
+    return blue, green, red
 
 
 def _split_prints(
@@ -117,7 +124,7 @@ def _random_premium_colours(rng: Rng, ground: Colour) -> dict[str, Colour]:
             return colours
 
 
-def random_board_style(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
+def random_board_style(rng: Rng, fonts: tuple[Path, ...]) -> VariedBoardStyle:
     """Return a random board style, with variations that occur on commercial boards."""
     u = rng.random
     ground = _random_ground(rng)
@@ -125,7 +132,7 @@ def random_board_style(rng: Rng, fonts: tuple[Path, ...]) -> BoardStyle:
     text, texts = _random_print(rng, fonts)
     dark_text = u() < 0.6
     bands, panels = _random_frame(rng, ground, line)
-    return BoardStyle(
+    return VariedBoardStyle(
         ground=ground,
         premium=_random_premium_colours(rng, ground),
         line=line,
@@ -179,7 +186,7 @@ def _random_print(rng: Rng, fonts: tuple[Path, ...]) -> tuple[dict[str, tuple[st
 def _random_frame(
     rng: Rng, ground: Colour, line: Colour
 ) -> tuple[tuple[tuple[float, Colour], ...], tuple[float, float, float, float]]:
-    """Return random values of `BoardStyle.frame_bands` and `BoardStyle.frame_panels`."""
+    """Return random values of `VariedBoardStyle.frame_bands` and `VariedBoardStyle.frame_panels`."""
     u = rng.random
     bands = []
     for _ in range(int(rng.integers(0, 4))):

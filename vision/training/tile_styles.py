@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from vision.rendering.style import BoardStyle, Colour, Rng, hsv_to_bgr, random_colour, scale_brightness
+from vision.rendering.board_art import BoardStyle
+from vision.rendering.style import Colour, Rng, hsv_to_bgr, random_colour
+from vision.training.board_styles import scale_brightness
 from vision.training.letter_shapes import PLAIN_SHAPE, LetterShape
 from vision.training.tile_prints import PRINT_EFFECTS
 from vision.training.varied_tiles import Dimples, VariedTileStyle

@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from vision.rendering.board_art import SUB_PIXEL_BITS, Picture, print_mask, star_outline, to_sub_pixels
 from vision.rendering.fonts import letter_mask, text_mask
-from vision.rendering.style import Colour, Rng, random_colour, scale_brightness
+from vision.rendering.style import Colour, Rng, random_colour
 from vision.rendering.tile_art import BLANK, TileRenderer, TileStyle
+from vision.training.board_styles import scale_brightness
 from vision.training.letter_shapes import PLAIN_SHAPE, LetterShape, shaped_mask
 from vision.training.tile_prints import deform_letter, draw_print, draw_rim
 
