@@ -271,7 +271,6 @@ class SquareClassifier:
         refined_p = self._refine(table, letters_p, alphabet, square_side(squares.pose.corners))
         table = self._read_values(squares, table, refined_p)
         refined_p = weigh_written_blanks(refined_p, table.tile_p, table.features, table.value_nats)
-        refined_p = self._letter_net.doubt_diagonal_tiles(table.poses, refined_p, table.tile_p, alphabet)
         fused_p = fuse_predictions(squares.kinds_p, table.poses.cells, refined_p, squares.board, squares.colours)
         limits = list_limits(self._letter_net.classes, frozenset(tiles))
         fused_p = limit_counts(fused_p.reshape(BOARD_SIZE**2, -1), np.append(limits, 0)).reshape(fused_p.shape)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from itertools import product
 from typing import Final
 
-import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,14 +17,12 @@ from engine.board import Premium, load_layout
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
 from vision.recognition.colour_comparison import SQUARE_PREMIUMS, average_nearby_colours, covariance, log_likelihood
-from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, split_squares
+from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE
 
 _EDGE_OFFSETS_PX: Final = np.arange(-2, 2)
 """Rows of pixels that are sampled across the edge between two squares, relative to that edge."""
 _CORNER_PX: Final = 3
 """Number of pixels left out at both ends of an edge, because other squares also touch the edge there."""
-_RIM_PX: Final = 2
-"""Width, in pixels, of the rim of a square."""
 _MIN_SIDES: Final = 8
 """Minimum number of edges of tiles, or of empty squares, to estimate the distribution of their log-colours."""
 _MIN_EDGE_SPREAD: Final = 0.05
@@ -34,11 +31,6 @@ _MAX_SIDE_LOG_RATIO_NATS: Final = 4.0
 """Maximum absolute log-likelihood ratio of one edge, in nats; larger ratios are clipped. The value is not critical:
 this constant, `_MIN_SIDES` and `_MIN_EDGE_SPREAD` can be 50 % larger or 25 % smaller without more errors on rendered
 scenes."""
-_MIN_TILE_SIDES: Final = 3
-"""Minimum number of sides of an empty square with a rim like that of a tile, for which all its edges are compared."""
-_MIN_RIM_NATS: Final = 6.0
-"""Minimum log-likelihood ratio tile : empty of the edges of an empty square that may have a tile. Of 39,399 empty
-squares on 211 photographs, none has more than 5; a blank with a sticker has up to 16."""
 _IS_PREMIUM: Final = np.array([premium is not Premium.NONE for premium in load_layout().premiums])
 
 
@@ -81,31 +73,6 @@ def compute_edge_log_ratio(
     return answer
 
 
-def find_tile_rims(
-    view: Image, colours: Floats, empty: NDArray[np.bool_], tiles: NDArray[np.bool_], mask: NDArray[np.bool_]
-) -> NDArray[np.bool_]:
-    """Return the squares in `mask` whose edges look like those of tiles, as a mask `(225,)`.
-
-    `view` is the rectified board, `colours` the result of `measure_log_colours(view)`. The masks `empty` and `tiles`
-    `(225,)` mark squares that are certainly empty or certainly tiles.
-
-    The comparison of edges takes long, so the rims of the squares are compared first. Only a square is examined further
-    whose rim has, on three sides, a colour twice as close to that of tiles as to that of empty squares of its kind.
-    """
-    plain = np.flatnonzero(empty & ~_IS_PREMIUM)
-    if min(len(plain), tiles.sum()) < _MIN_SIDES:
-        return np.zeros_like(mask)
-    light = average_nearby_colours(colours, plain, np.arange(BOARD_SIZE * BOARD_SIZE))
-    rims = _measure_rims(view) - light[:, None]
-    to_tiles = np.abs(rims - np.median(rims[tiles], axis=(0, 1))).sum(axis=2)
-    to_empty = np.full_like(to_tiles, np.inf)
-    for kind in np.unique(SQUARE_PREMIUMS[mask]):
-        own = kind == SQUARE_PREMIUMS
-        to_empty[own] = np.abs(rims[own] - np.median(rims[own & empty], axis=(0, 1))).sum(axis=2)
-    is_like_tile = mask & ((2 * to_tiles < to_empty).sum(axis=1) >= _MIN_TILE_SIDES)
-    return compute_edge_log_ratio(view, colours, empty, tiles, is_like_tile) >= _MIN_RIM_NATS
-
-
 def find_neighbours(squares: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Return, for each square, the values of its top, right, bottom and left neighbours: `(..., 15, 15, 4)`.
 
@@ -115,21 +82,6 @@ def find_neighbours(squares: NDArray[np.bool_]) -> NDArray[np.bool_]:
     above, below = around[..., :-2, 1:-1], around[..., 2:, 1:-1]
     left, right = around[..., 1:-1, :-2], around[..., 1:-1, 2:]
     return np.stack([above, right, below, left], axis=-1)
-
-
-def _measure_rims(view: Image) -> Floats:
-    """Return the mean log-colours of the two outer pixels on the four sides of each square: `(225, 4, 3)`."""
-    (top, bottom), (left, right) = _average_row_rims(view), _average_row_rims(view.transpose(1, 0, 2))
-    rims = [top, right.transpose(1, 0, 2), bottom, left.transpose(1, 0, 2)]
-    return np.asarray(np.log(np.stack(rims, axis=2).reshape(BOARD_SIZE * BOARD_SIZE, 4, 3) + 8.0), np.float64)
-
-
-def _average_row_rims(view: Image) -> list[Image]:
-    """Return the mean colours of the two first and the two last rows of each square, each `(15, 15, 3)`."""
-    squares, size = split_squares(view), (BOARD_SIZE, BOARD_SIZE)
-    strips = [squares[:, :, rows, _CORNER_PX:-_CORNER_PX] for rows in (slice(_RIM_PX), slice(-_RIM_PX, None))]
-    images = [strip.swapaxes(1, 2).reshape(BOARD_SIZE * _RIM_PX, -1, 3) for strip in strips]
-    return [np.asarray(cv2.resize(image, size, interpolation=cv2.INTER_AREA), np.uint8) for image in images]
 
 
 def _measure_edges(view: Image) -> Floats:

@@ -3,9 +3,6 @@
 The square network uses colours and surroundings; the letter network uses the letter and the shape of a tile. A square
 without a letter is either empty or has a blank, and both networks are unreliable for these squares. Two more
 measurements on the same board help: its colours (`colour_comparison`) and its edges (`edge_comparison`).
-
-A blank may have a sticker that looks like the square below it. Both networks then take the square for empty; only the
-rim of the tile shows. So the edges of the empty squares beside a tile are examined, too.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from numpy.typing import NDArray
 from engine.reading import BOARD_SIZE
 from vision.geometry import Floats, Image
 from vision.recognition.colour_comparison import SQUARE_PREMIUMS, compute_colour_log_ratio, measure_log_colours
-from vision.recognition.edge_comparison import compute_edge_log_ratio, find_neighbours, find_tile_rims
+from vision.recognition.edge_comparison import compute_edge_log_ratio, find_neighbours
 from vision.recognition.glare import hide_under_glare
 from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, NO_TILE_CLASS
 from vision.recognition.views import EMPTY_KIND, HIDDEN_KIND, TILE_KIND
@@ -97,7 +94,6 @@ def fuse_predictions(
         1 + np.exp(-(evidence.log_odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[evidence.neighbour_count]))
     )
     chances[evidence.squares, BLANK_CLASS], chances[evidence.squares, NO_TILE_CLASS] = blank, plain - blank
-    _doubt_squares_with_rim(chances, board, colours)
     hide_under_glare(chances, evidence.squares, board, SQUARE_PREMIUMS)
     return chances.reshape(BOARD_SIZE, BOARD_SIZE, -1)
 
@@ -198,22 +194,6 @@ def _find_usual_odds(log_odds: Floats, is_empty: NDArray[np.bool_], kinds: NDArr
         if len(alike) >= _MIN_USUAL_SQUARES:
             usual[kinds == kind] = max(float(np.percentile(alike, _USUAL_PERCENTILE)), 0.0)
     return usual
-
-
-def _doubt_squares_with_rim(chances: Floats, board: Image, colours: Floats) -> None:
-    """Make a blank as probable as no tile, in place, on the empty squares with edges like those of a tile.
-
-    `chances` `(225, classes + 1)` are the class probabilities, `colours` the result of `measure_log_colours(board)`.
-    Only squares beside a tile are examined: all tiles on a board are connected.
-    """
-    empty, blank = chances[:, NO_TILE_CLASS], chances[:, BLANK_CLASS]
-    in_sight = chances[:, -1] < _MAX_HIDDEN_PROBABILITY
-    known_empty, known_tile = in_sight & (empty > _MIN_EMPTY_PROBABILITY), in_sight & (1 - empty - blank > 0.9)
-    beside_tile = find_neighbours(known_tile.reshape(BOARD_SIZE, BOARD_SIZE)).any(axis=-1).ravel()
-    has_rim = find_tile_rims(board, colours, known_empty, known_tile, known_empty & beside_tile)
-    squares = np.flatnonzero(has_rim)
-    plain = empty[squares] + blank[squares]
-    chances[squares, NO_TILE_CLASS] = chances[squares, BLANK_CLASS] = plain / 2
 
 
 def _mark_squares(indices: NDArray[np.intp]) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import Floats, Image
+from vision.geometry import Image
 from vision.net import MODELS_DIR, Net
 from vision.recognition.alphabet import (
     Alphabet,
@@ -75,10 +75,6 @@ _TURNED_TILE_RATE: Final = 0.001
 """Assumed probability that a player placed a tile rotated, separately for 1, 2 and 3 quarter turns."""
 _MIN_TURN_PROBABILITY: Final = 0.1
 """Minimum probability of a rotation for which the letter of a rotated crop is predicted as well."""
-_MIN_BLANK_PROBABILITY: Final = 0.5
-"""Minimum probability of a tile, and of a blank, for which the tile is read as if it lay diagonally."""
-_MIN_PRINT_CONTRAST: Final = 0.5
-"""Minimum contrast of a blank with a letter or a drawing, relative to the median contrast of all tiles."""
 _MIN_CONTRAST: Final = 6.0
 """Grey levels added to the contrast of a crop. The crop is divided by the sum, so that the grain of a blank is not
 amplified."""
@@ -93,17 +89,12 @@ def normalise_contrast(crops: Image) -> NDArray[np.float32]:
     """
     inner = crops[:, _INNER_PART, _INNER_PART]
     grey = crops.astype(np.float32)
-    contrast = _measure_contrast(grey) + np.float32(_MIN_CONTRAST)
+    contrast = grey[:, _INNER_PART, _INNER_PART].std(axis=(1, 2)) + np.float32(_MIN_CONTRAST)
     # Take the median from the sorted pixels: for uint8, numpy's stable sort is a fast radix sort.
     ranked = np.sort(inner.reshape(len(crops), inner.shape[1] * inner.shape[2]), axis=1, kind="stable")
     median = ranked[:, [(ranked.shape[1] - 1) // 2, ranked.shape[1] // 2]].mean(axis=1, dtype=np.float32)
     normalised = np.clip((grey - median[:, None, None]) / (2 * contrast[:, None, None]), -3, 3)[:, None]
     return np.asarray(normalised, np.float32)
-
-
-def _measure_contrast(grey: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the standard deviation of the grey levels on the inner part of crops `(n, 36, 36)`, as `(n,)`."""
-    return np.asarray(grey[:, _INNER_PART, _INNER_PART].std(axis=(1, 2)), np.float32)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -240,34 +231,6 @@ class LetterNet:
             turned_p = np.exp(self.predict(np.ascontiguousarray(crops)).letters)
             mixed_logp[rows] = np.log((1 - share) * np.exp(mixed_logp[rows]) + share * turned_p + 1e-12)
         return mixed_logp
-
-    def doubt_diagonal_tiles(self, poses: TilePoses, letters_p: Floats, tile_p: Floats, alphabet: Alphabet) -> Floats:
-        """Correct the class probabilities of tiles that lie diagonally; return `(n, classes)`.
-
-        `letters_p` `(n, classes)` are the probabilities of the tiles `poses`, `tile_p` `(n,)` those of a tile. The
-        letter of a diagonal tile looks like a drawing on a blank. So if a blank has a clear, upright letter after an
-        eighth turn, the result is the mean of both predictions, in which neither is certain.
-        """
-        is_blank = letters_p[:, BLANK_CLASS] >= _MIN_BLANK_PROBABILITY
-        is_blank &= tile_p >= _MIN_BLANK_PROBABILITY
-        if not is_blank.any():
-            return letters_p
-        # Leave out plain blanks, which have less contrast than the other tiles.
-        contrast = _measure_contrast(poses.cut_crops().astype(np.float32))
-        is_blank &= contrast >= _MIN_PRINT_CONTRAST * np.median(contrast[tile_p >= _MIN_BLANK_PROBABILITY])
-        blanks = np.flatnonzero(is_blank)
-        doubted_p = letters_p.copy()
-        for angle in (-np.pi / 4, np.pi / 4):
-            turned = TilePoses(
-                poses.view, [poses.cells[row] for row in blanks.tolist()], poses.poses[blanks] + [0, 0, angle]
-            )
-            predictions = self.predict(turned.cut_crops())
-            turned_p = restrict_to_alphabet(predictions.letters, alphabet)
-            is_clear = turned_p[:, LETTER_CLASSES].max(axis=1) >= _MIN_CLEAR_PROBABILITY
-            is_clear &= predictions.turns.argmax(axis=1) == 0
-            rows = blanks[is_clear]
-            doubted_p[rows] = (letters_p[rows] + turned_p[is_clear]) / 2
-        return doubted_p
 
     def predict_normalised(self, normalised: NDArray[np.float32]) -> TilePredictions:
         """Run the network on an array `(n, 1, 36, 36)` from `normalise_contrast`."""

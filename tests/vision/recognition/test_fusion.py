@@ -191,30 +191,6 @@ def test_blank_of_the_colour_of_the_board_is_found_by_its_edges() -> None:
     assert covered.at(ASKED)[BLANK] > 0.9
 
 
-def draw_square(board: Image, square: tuple[int, int], colour: tuple[int, int, int], rim_px: int = 0) -> None:
-    """Fill a square of a rectified board, but for a rim of `rim_px` pixels."""
-    top, left = (VIEW_PX_PER_SQUARE * (k + VIEW_MARGIN_SQUARES) for k in square)
-    end = VIEW_PX_PER_SQUARE - rim_px
-    board[top + rim_px : top + end, left + rim_px : left + end] = colour
-
-
-@pytest.mark.parametrize("square, is_doubted", [((4, 5), True), ((9, 5), False)], ids=["beside-tile", "alone"])
-def test_sticker_of_the_colour_of_the_board_is_doubted_by_the_rim_of_its_tile(
-    square: tuple[int, int], is_doubted: bool
-) -> None:
-    seen = make_predictions(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
-    draw_square(seen.board, square, WOOD)
-    draw_square(seen.board, square, GROUND, rim_px=2)
-    no_tile, blank, *_ = seen.at(square)
-    assert (no_tile, blank) == pytest.approx((0.5, 0.5) if is_doubted else (1.0, 0.0))
-
-
-def test_print_of_a_bare_square_beside_a_tile_is_no_doubt() -> None:
-    seen = make_predictions(GROUND, 0.0, (1.0, 0.0, 0.0, 0.0))
-    draw_square(seen.board, (4, 5), WOOD, rim_px=3)
-    assert seen.at((4, 5))[EMPTY] == pytest.approx(1.0)
-
-
 def test_the_edges_are_looked_at_where_the_others_leave_doubt() -> None:
     doubtful, clear = (
         make_predictions(WOOD, 0.6, (0.4, 0.6, 0.0, 0.0)),
