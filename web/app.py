@@ -6,26 +6,31 @@ import hashlib
 import io
 import logging
 import weakref
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
-from flask import Flask, Request, request
+from flask import Blueprint, Flask, Request, request
 from flask.typing import ResponseReturnValue
 from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 from werkzeug.exceptions import HTTPException
 
-from device.session.messages import Notice
+from device.cameras import CameraError
+from device.session.messages import CommandRefusedError, Notice
 from device.session.new_game import FindLexicon
 from device.session.table_session import TableSession
-from device.storage.errors import StoreError
+from device.settings import SettingsError
+from device.settings_editor import SettingsChangedError
+from device.storage.errors import GameNotFoundError, StoreError
 from device.storage.files import read_small_file
 from device.storage.store import GameStore
 from engine.limits import MAX_BODY_BYTES, MAX_STREAMS, format_size
 from web import api, filters, live
-from web.game_archive import GameArchive
+from web.game_archive import GameArchive, GameInProgressError, PlayersMetError
 from web.host_info import HostInfo
 from web.i18n import LANGUAGE_KEY, remember_language, texts
 from web.pages import (
@@ -41,12 +46,12 @@ from web.pages import (
 )
 from web.pages import pairing as pairing_page
 from web.pages import settings as settings_page
-from web.pages.reports import ProblemReports
 from web.responses import compress_response, refuse
 from web.security import csrf
 from web.security.csrf import DatelessCookieSessionInterface
 from web.security.hosts import register_host_check
 from web.security.pairing import Pairing, is_current_owner
+from web.served_table import ProblemReports, ServedTable
 from web.streams import EventStreams
 
 _MAX_FILE_BYTES = 1_000_000
@@ -135,27 +140,38 @@ def create_app(
         app.jinja_env.bytecode_cache = TemplateCache(template_cache, app.jinja_env)
     page = live.LiveUpdates(app.jinja_env, session, EventStreams(max_streams))
     app.extensions["live"] = page
-    app.register_blueprint(scoreboard.create_blueprint(page, session, pairing, host_info))
-    app.register_blueprint(live.create_blueprint(page))
-    app.register_blueprint(pairing_page.create_blueprint(pairing, session))
-    app.register_blueprint(pairing_page.create_secure_blueprint(pairing, host_info))
-    app.register_blueprint(dialogs.create_blueprint(session, pairing, find_own, host_info.find_new_game))
-    app.register_blueprint(actions.create_blueprint(session, pairing, find_own))
-    app.register_blueprint(pictures.create_blueprint(session, pairing))
-    pictures.register_phone_camera(app, session.phone_stream, pairing, host_info)
-    app.register_blueprint(setup.create_panel_blueprint(session, pairing, host_info))
-    app.register_blueprint(setup.create_blueprint(session, pairing, host_info))
     archive = GameArchive(store or _open_empty_store(app), lambda: session.state.game)
-    app.register_blueprint(stored_games.create_blueprint(archive, pairing, session))
-    app.register_blueprint(rebuild.create_blueprint(archive, pairing, session))
-    app.register_blueprint(stored_games.create_data_blueprint(archive, pairing, host_info))
-    _register_optional_pages(app, session, pairing, host_info)
-    _set_template_values(app, session, pairing, host_info)
-    problem_reports = ProblemReports(archive, pairing, host_info)
-    app.register_blueprint(reports.create_blueprint(problem_reports, archive, pairing))
-    devices = api.DeviceOperations(pairing, pairing.key)
-    api.register_api(app, api.list_operations(session, page, archive, problem_reports, find_own, devices), devices)
+    app.extensions["table"] = ServedTable(
+        session, page, archive, ProblemReports(archive, pairing, host_info), host_info, find_own
+    )
+    session.add_listener(pairing_page.make_rename_listener(pairing, session.state))
+    for routes in _list_blueprints(session, host_info):
+        app.register_blueprint(routes)
+    _set_template_values(app, session, host_info)
     return app
+
+
+def _list_blueprints(session: TableSession, host_info: HostInfo) -> Iterator[Blueprint]:
+    """Yield the blueprints of all tables, and those of the optional parts that this table has."""
+    yield from (scoreboard.routes, pairing_page.routes, pairing_page.secure_routes, dialogs.routes)
+    yield from (actions.routes, pictures.routes, setup.panel_routes, setup.routes, stored_games.routes)
+    yield from (stored_games.data_routes, rebuild.routes, reports.routes, api.routes)
+    if session.phone_stream is not None:
+        yield pictures.camera_routes
+    if host_info.wifi_manager is not None:
+        yield wifi.routes
+    if host_info.settings is not None:
+        yield from (settings_page.routes, setup.sheet_routes)
+    if host_info.start_own_game is not None:
+        yield setup.demo_routes
+    if host_info.hall is None and host_info.directed is None:
+        return
+    from web.pages import hall  # loads cryptography and the messages of the hall
+
+    if host_info.hall is not None:
+        yield hall.call_routes
+    if host_info.directed is not None:
+        yield hall.routes
 
 
 def make_app(pairing: Pairing, host_info: HostInfo, cookie_name: str) -> Flask:
@@ -168,11 +184,12 @@ def make_app(pairing: Pairing, host_info: HostInfo, cookie_name: str) -> Flask:
     filters.register_filters(app, host_info.board_colours)
     app.extensions["pairing"] = pairing
     register_host_check(app, host_info)
-    csrf.register_csrf_protection(app, pairing)
+    csrf.register_csrf_protection(app)
     app.after_request(remember_language)
     app.after_request(compress_response)
     app.register_error_handler(HTTPException, _handle_http_error)
-    app.register_error_handler(StoreError, _handle_store_error)
+    for kind in _REFUSALS:
+        app.register_error_handler(kind, _refuse_request)
     return app
 
 
@@ -183,26 +200,7 @@ def _open_empty_store(app: Flask) -> GameStore:
     return store
 
 
-def _register_optional_pages(app: Flask, session: TableSession, pairing: Pairing, host_info: HostInfo) -> None:
-    """Add the pages that only some tables have: for the Wi-Fi, the settings file, the demo and the hall."""
-    if host_info.wifi_manager is not None:
-        routes = wifi.create_blueprint(host_info.wifi_manager, pairing, lambda text: session.notify(Notice(text)))
-        app.register_blueprint(routes)
-    if host_info.settings is not None:
-        app.register_blueprint(settings_page.create_blueprint(host_info.settings, pairing, session))
-    if host_info.start_own_game is not None:
-        app.register_blueprint(setup.create_demo_blueprint(host_info.start_own_game, pairing))
-    if host_info.hall is None and host_info.directed is None:
-        return
-    from web.pages import hall  # loads cryptography and the messages of the hall
-
-    if host_info.hall is not None:
-        app.register_blueprint(hall.create_call_blueprint(host_info.hall, pairing))
-    if host_info.directed is not None:
-        app.register_blueprint(hall.create_blueprint(host_info.directed, pairing))
-
-
-def _set_template_values(app: Flask, session: TableSession, pairing: Pairing, host_info: HostInfo) -> None:
+def _set_template_values(app: Flask, session: TableSession, host_info: HostInfo) -> None:
     """Give all templates the values that describe the table, such as its name."""
     app.jinja_env.globals.update(
         is_hall=False,
@@ -213,7 +211,8 @@ def _set_template_values(app: Flask, session: TableSession, pairing: Pairing, ho
         is_demo=host_info.start_own_game is not None,
         directed=host_info.directed,
         table_name=lambda: _find_table_name(host_info),
-        is_owner=lambda: is_current_owner(pairing),
+        is_owner=is_current_owner,
+        has_phone_stream=session.phone_stream is not None,
         colours_path=lambda: filters.make_colours_path(session.state),
     )
 
@@ -223,10 +222,28 @@ def _find_table_name(host_info: HostInfo) -> str:
     return given or host_info.table_name or "Tilekeeper"
 
 
-def _handle_store_error(error: StoreError) -> ResponseReturnValue:
-    """Return the response to a request that failed because of an error of the store."""
-    _log.warning("a request fails: %s", error)
-    return refuse(texts().translate(error), 503)
+_REFUSALS: Mapping[type[Exception], tuple[str, int]] = MappingProxyType(
+    {
+        StoreError: ("", 503),
+        GameNotFoundError: ("", 404),
+        CommandRefusedError: ("", 409),
+        CameraError: ("", 409),
+        SettingsError: ("", 409),
+        SettingsChangedError: ("settings.open_again", 409),
+        GameInProgressError: ("history.at_table", 409),
+        PlayersMetError: ("records.met", 409),
+        TimeoutError: ("setup.slow", 409),
+    }
+)
+"""The key of the text and the status for an error that no view handles; without a key, the error has the text."""
+
+
+def _refuse_request(error: Exception) -> ResponseReturnValue:
+    """Return the response to a request that failed with one of the errors in `_REFUSALS`."""
+    if isinstance(error, StoreError):
+        _log.warning("a request fails: %s", error)
+    key, status = next(_REFUSALS[kind] for kind in type(error).__mro__ if kind in _REFUSALS)
+    return refuse(texts()(key) if key else texts().translate(error), status)
 
 
 _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from device.cameras import open_camera
+from device.cameras.listing import AvailableCamera, list_cameras
+from device.cameras.reconnecting import CameraPreview
 from device.panel.buttons import Button
+from device.settings_editor import SettingsEditor
+from device.system.start_record import FailedPart
 from device.system.wifi import Hotspot, NetworkManager
 from engine.events import GameStarted
 
@@ -15,10 +21,34 @@ if TYPE_CHECKING:
     from device.hall.publishing.directed_table import DirectedTable
     from device.hall.publishing.publisher import HallPublisher
     from device.panel.panel import Panel
-    from web.pages.settings import SettingsAccess
 
 
 _LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
+
+
+@dataclass(frozen=True)
+class CameraChoice:
+    """The cameras that can be chosen, and previews of those that the table does not use."""
+
+    list_cameras: Callable[[], Sequence[AvailableCamera]] = list_cameras
+    preview: CameraPreview = field(default_factory=lambda: CameraPreview(open_camera))
+
+
+@dataclass(frozen=True)
+class SettingsAccess:
+    """The settings that the page may change: the settings file, and the word lists in `lexicon_folder`.
+
+    An uploaded list is stored for the language of its tiles. `restart` restarts the program after the response was
+    sent. `cameras` are the cameras that the admin can choose. `find_new_version` returns a version newer than the
+    program, or an empty string, and `find_failed_parts` the parts without which the program has started.
+    """
+
+    editor: SettingsEditor
+    lexicon_folder: Path
+    restart: Callable[[], None] = lambda: None
+    cameras: CameraChoice = field(default_factory=CameraChoice)
+    find_new_version: Callable[[], str] = str
+    find_failed_parts: Callable[[], Sequence[FailedPart]] = tuple
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from device.system.wifi import format_wifi_text
 from web.host_info import HostInfo, is_local_address
 from web.i18n import texts
 from web.security.csrf import PAIR_PATH
-from web.security.pairing import Pairing, find_current_client
+from web.security.pairing import current_pairing, find_current_client
 
 _QUIET_ZONE_MODULES = 4
 """Width of the white margin around a QR code, in modules (ISO/IEC 18004, 5.3.8)."""
@@ -40,12 +40,12 @@ def render_qr_blocks(text: str) -> str:
     return drawn.getvalue()
 
 
-def find_shown_code(pairing: Pairing) -> str:
+def find_shown_code() -> str:
     """Return the pairing code for a paired client, or an empty string for other clients.
 
     A local address does not authenticate a client, because a proxy on this machine may have forwarded the request.
     """
-    return pairing.code if find_current_client(pairing) else ""
+    return current_pairing.code if find_current_client() else ""
 
 
 def find_address(host: HostInfo) -> str:
@@ -56,18 +56,18 @@ def find_address(host: HostInfo) -> str:
     return "" if host.addresses() and is_local_address(shown) else shown
 
 
-def make_invitation(pairing: Pairing, host: HostInfo) -> list[tuple[Markup, str, str]]:
+def make_invitation(host: HostInfo) -> list[tuple[Markup, str, str]]:
     """Return the QR codes for joining as (image, purpose, text).
 
     Passwords and secrets are included only for a paired client. There are no codes if only this machine can open the
     page.
     """
-    address, code = find_address(host), find_shown_code(pairing)
+    address, code = find_address(host), find_shown_code()
     if not address:
         return []
     if not code:
         return [make_qr(address, "join.page", address)]
-    link = f"{address}{PAIR_PATH}/{pairing.secret}"
+    link = f"{address}{PAIR_PATH}/{current_pairing.secret}"
     pair_qr = make_qr(link, "join.pair", f"{code[:3]} {code[3:]}")
     wifi, hotspot = host.wifi, host.hotspot
     if wifi is None and hotspot is not None and hotspot.is_active():

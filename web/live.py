@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from flask import Blueprint, Response, request
+from flask import Response, request
 from flask.typing import ResponseReturnValue
 from jinja2 import Environment
 
@@ -169,14 +169,6 @@ class LiveUpdates:
         return self._templates.get_template(f"parts/{name}.html").render(
             state=state, t=t, charts=charts, now=time.monotonic()
         )
-
-
-def create_blueprint(page: LiveUpdates) -> Blueprint:
-    """Return the routes `/live/stream` (Server-Sent Events) and `/live/state` (polling)."""
-    routes = Blueprint("live", __name__, url_prefix="/live")
-    routes.get("/stream", endpoint="stream")(lambda: send_stream(page.open_message_stream))
-    routes.get("/state", endpoint="state")(lambda: send_newest_state(page))
-    return routes
 
 
 def send_stream(open_stream: Callable[[str, Texts], Response]) -> ResponseReturnValue:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 import msgspec
-from flask import Blueprint, Response, abort, redirect, render_template, request
+from flask import Response, abort, redirect, render_template, request
 from flask.typing import ResponseReturnValue
 
 from web.i18n import texts
-from web.security.pairing import Pairing, find_current_client
+from web.security.pairing import find_current_client
 from web.streams import open_download
 
 API_PATH = "/api/"
@@ -47,14 +47,14 @@ def render_dialog(name: str, **values: object) -> Response:
     )
 
 
-def require_pairing(routes: Blueprint, pairing: Pairing) -> None:
-    """Answer requests of unpaired phones with the pairing form, on every route of a blueprint."""
-    routes.before_request(lambda: None if find_current_client(pairing) else render_dialog("pair"))
+def require_pairing() -> Response | None:
+    """Return the pairing form for an unpaired phone, otherwise None."""
+    return None if find_current_client() else render_dialog("pair")
 
 
-def require_admin(pairing: Pairing) -> Response | None:
+def require_admin() -> Response | None:
     """Return a refusal unless the client is an owner of the table, otherwise None."""
-    client = find_current_client(pairing)
+    client = find_current_client()
     if client is None:
         return render_dialog("pair")
     return None if client.admin else refuse(texts()("phones.only_first"), 403)

@@ -60,8 +60,7 @@ from engine.lexicon import can_decide_challenge, describe_list
 from engine.rules import ChallengeRule
 from vision.recognition.reader import PhotoReader
 from web import create_app
-from web.host_info import HostInfo
-from web.pages.settings import SettingsAccess
+from web.host_info import HostInfo, SettingsAccess
 from web.security.certificate import FILE_NAME as CERTIFICATE_FILE_NAME
 from web.security.certificate import is_damaged
 from web.security.pairing import FILE_NAME, Pairing

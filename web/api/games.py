@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Annotated, Literal
 
@@ -16,12 +15,13 @@ from device.storage.statistics import HeadToHead, PlayerRecord
 from engine.limits import MAX_REPORT_TURNS
 from engine.rules import UnplayedRule
 from web.api.live_game import JPEG
-from web.api.operations import ApiError, Media, Operation, make_operation
+from web.api.operations import ApiError, Media, make_operation
 from web.filters import list_rows
-from web.game_archive import GameArchive, GameLine
-from web.pages.reports import ProblemReports, send_report
+from web.game_archive import GameLine
+from web.pages.reports import send_report
 from web.responses import send_file, send_picture
 from web.security.pairing import PairedClient
+from web.served_table import table
 
 GCG = Media("text/plain", "The game as GCG.")
 ZIP = Media("application/zip", "The complete game: events, GCG, pictures.")
@@ -136,107 +136,91 @@ class StoredData(msgspec.Struct, frozen=True):
     max_age_days: int
 
 
-@dataclass(frozen=True)
-class ArchiveOperations:
-    """The API operations on stored games and problem reports."""
+def list_games(query: GamesQuery) -> GamePage:
+    """List the stored games, newest first."""
+    found = table.archive.find_games(query.player, _parse_date(query.since), _parse_date(query.until))
+    lines = table.archive.make_lines(found[query.skip : query.skip + query.most])
+    return GamePage(lines, len(found))
 
-    archive: GameArchive
-    reports: ProblemReports
 
-    def list_operations(self) -> list[Operation]:
-        """Return the operations in the order of the OpenAPI document."""
-        game = "/games/<int:number>"
-        return [
-            make_operation("GET", "/games", self.list_games, error_statuses=(503,)),
-            make_operation(
-                "POST", "/games", self.bring_game, status=201, needs_pairing=True, error_statuses=(409, 503)
-            ),
-            make_operation("GET", game, self.game, error_statuses=(503,)),
-            make_operation("DELETE", game, self.delete_game, needs_pairing=True, error_statuses=(409, 503)),
-            make_operation("GET", f"{game}/gcg", self.game_gcg, error_statuses=(503,)),
-            make_operation("GET", f"{game}/zip", self.game_zip, error_statuses=(503,)),
-            make_operation("GET", f"{game}/pictures/<int:event>", self.game_picture),
-            make_operation("GET", "/players", self.list_players, error_statuses=(503,)),
-            make_operation("GET", "/records", self.records, error_statuses=(503,)),
-            make_operation("GET", "/data", self.stored_data, needs_pairing=True, error_statuses=(503,)),
-            make_operation("DELETE", "/data/pictures", self.delete_pictures, needs_pairing=True, error_statuses=(503,)),
-            make_operation("GET", "/report", self.report, needs_pairing=True, error_statuses=(403, 404, 503)),
-        ]
+def game(number: int) -> WholeGame:
+    """Return a stored game with all its turns."""
+    replay = table.archive.load_replay(number)
+    end = replay.build_state_after(replay.turn_count)
+    turns = tuple(
+        PastTurn(turn, list_rows(replay.build_state_after(at)), replay.find_picture_name(at))
+        for at, turn in enumerate(end.turns, 1)
+    )
+    return WholeGame(replay.line, end.tile_set, end.board.premiums, turns, replay.notices)
 
-    def list_games(self, query: GamesQuery) -> GamePage:
-        """List the stored games, newest first."""
-        found = self.archive.find_games(query.player, _parse_date(query.since), _parse_date(query.until))
-        lines = self.archive.make_lines(found[query.skip : query.skip + query.most])
-        return GamePage(lines, len(found))
 
-    def game(self, number: int) -> WholeGame:
-        """Return a stored game with all its turns."""
-        replay = self.archive.load_replay(number)
-        end = replay.build_state_after(replay.turn_count)
-        turns = tuple(
-            PastTurn(turn, list_rows(replay.build_state_after(at)), replay.find_picture_name(at))
-            for at, turn in enumerate(end.turns, 1)
-        )
-        return WholeGame(replay.line, end.tile_set, end.board.premiums, turns, replay.notices)
+def game_gcg(number: int, query: GcgQuery) -> Annotated[Response, GCG]:
+    """Export a game in the GCG format of other Scrabble programs."""
+    text, name = table.archive.export_gcg(number, UnplayedRule(query.unplayed) if query.unplayed else None)
+    return send_file(text, GCG.type, name)
 
-    def game_gcg(self, number: int, query: GcgQuery) -> Annotated[Response, GCG]:
-        """Export a game in the GCG format of other Scrabble programs."""
-        text, name = self.archive.export_gcg(number, UnplayedRule(query.unplayed) if query.unplayed else None)
-        return send_file(text, GCG.type, name)
 
-    def game_zip(self, number: int) -> Annotated[Response, ZIP]:
-        """Export a game as a ZIP file, for a backup or for import at another table."""
-        parts, name = self.archive.export_zip(number)
-        return send_file(parts, ZIP.type, name)
+def game_zip(number: int) -> Annotated[Response, ZIP]:
+    """Export a game as a ZIP file, for a backup or for import at another table."""
+    parts, name = table.archive.export_zip(number)
+    return send_file(parts, ZIP.type, name)
 
-    def game_picture(self, number: int, event: int) -> Annotated[Response, JPEG]:
-        """Return the picture of the board after a turn."""
-        return send_picture(self.archive.store.read_picture(number, event, "board"))
 
-    def delete_game(self, number: int) -> None:
-        """Delete a game permanently. The game at the table cannot be deleted."""
-        self.archive.delete_game(number)
+def game_picture(number: int, event: int) -> Annotated[Response, JPEG]:
+    """Return the picture of the board after a turn."""
+    return send_picture(table.archive.store.read_picture(number, event, "board"))
 
-    def bring_game(self, body: Annotated[bytes, ZIP]) -> Brought:
-        """Import a game from a ZIP file that this or another table has exported."""
-        return Brought(self.archive.import_game(body))
 
-    def list_players(self) -> tuple[KnownPlayer, ...]:
-        """List all players, most recent player first."""
-        return tuple(KnownPlayer(name, colour) for name, colour in self.archive.store.list_players())
+def delete_game(number: int) -> None:
+    """Delete a game permanently. The game at the table cannot be deleted."""
+    table.archive.delete_game(number)
 
-    def records(self, query: RecordsQuery) -> Records:
-        """Return the records of players and of pairs of players in finished games."""
-        found = self.archive.find_games(since=_parse_date(query.since), until=_parse_date(query.until))
-        return Records(*self.archive.compute_records(found))
 
-    def stored_data(self) -> StoredData:
-        """Return what the table stores about games and players."""
-        pictures, limits = self.archive.store.summarise_pictures(), self.archive.store.picture_limits
-        return StoredData(
-            len(self.archive.find_games()),
-            len(self.archive.store.list_players()),
-            pictures.count,
-            pictures.size,
-            pictures.oldest,
-            limits.max_bytes,
-            limits.max_age_days,
-        )
+def bring_game(body: Annotated[bytes, ZIP]) -> Brought:
+    """Import a game from a ZIP file that this or another table has exported."""
+    return Brought(table.archive.import_game(body))
 
-    def delete_pictures(self, client: PairedClient) -> None:
-        """Delete all stored pictures permanently; the games remain. Only the admin may do this."""
-        _check_admin(client)
-        self.archive.store.delete_pictures()
 
-    def report(self, query: ReportQuery, client: PairedClient) -> Annotated[Response, REPORT]:
-        """Return a problem report as a ZIP file. Only the admin may do this.
+def list_players() -> tuple[KnownPlayer, ...]:
+    """List all players, most recent player first."""
+    return tuple(KnownPlayer(name, colour) for name, colour in table.archive.store.list_players())
 
-        A report contains no passwords, pairing codes or cookies.
-        """
-        _check_admin(client)
-        events = tuple(sorted({int(number) for number in query.events.split(",") if number}))
-        choice = ReportChoice(query.game, events[:MAX_REPORT_TURNS], query.names, query.photos)
-        return send_report(self.reports, self.reports.prepare(choice)[1])
+
+def records(query: RecordsQuery) -> Records:
+    """Return the records of players and of pairs of players in finished games."""
+    found = table.archive.find_games(since=_parse_date(query.since), until=_parse_date(query.until))
+    return Records(*table.archive.compute_records(found))
+
+
+def stored_data() -> StoredData:
+    """Return what the table stores about games and players."""
+    pictures, limits = table.archive.store.summarise_pictures(), table.archive.store.picture_limits
+    return StoredData(
+        len(table.archive.find_games()),
+        len(table.archive.store.list_players()),
+        pictures.count,
+        pictures.size,
+        pictures.oldest,
+        limits.max_bytes,
+        limits.max_age_days,
+    )
+
+
+def delete_pictures(client: PairedClient) -> None:
+    """Delete all stored pictures permanently; the games remain. Only the admin may do this."""
+    _check_admin(client)
+    table.archive.store.delete_pictures()
+
+
+def report(query: ReportQuery, client: PairedClient) -> Annotated[Response, REPORT]:
+    """Return a problem report as a ZIP file. Only the admin may do this.
+
+    A report contains no passwords, pairing codes or cookies.
+    """
+    _check_admin(client)
+    events = tuple(sorted({int(number) for number in query.events.split(",") if number}))
+    choice = ReportChoice(query.game, events[:MAX_REPORT_TURNS], query.names, query.photos)
+    return send_report(table.reports.prepare(choice)[1])
 
 
 def _parse_date(text: str | None) -> date | None:
@@ -249,3 +233,21 @@ def _parse_date(text: str | None) -> date | None:
 def _check_admin(client: PairedClient) -> None:
     if not client.admin:
         raise ApiError(403, "Only the device that was paired first may do this.")
+
+
+_GAME = "/games/<int:number>"
+OPERATIONS = (
+    make_operation("GET", "/games", list_games, error_statuses=(503,)),
+    make_operation("POST", "/games", bring_game, status=201, needs_pairing=True, error_statuses=(409, 503)),
+    make_operation("GET", _GAME, game, error_statuses=(503,)),
+    make_operation("DELETE", _GAME, delete_game, needs_pairing=True, error_statuses=(409, 503)),
+    make_operation("GET", f"{_GAME}/gcg", game_gcg, error_statuses=(503,)),
+    make_operation("GET", f"{_GAME}/zip", game_zip, error_statuses=(503,)),
+    make_operation("GET", f"{_GAME}/pictures/<int:event>", game_picture),
+    make_operation("GET", "/players", list_players, error_statuses=(503,)),
+    make_operation("GET", "/records", records, error_statuses=(503,)),
+    make_operation("GET", "/data", stored_data, needs_pairing=True, error_statuses=(503,)),
+    make_operation("DELETE", "/data/pictures", delete_pictures, needs_pairing=True, error_statuses=(503,)),
+    make_operation("GET", "/report", report, needs_pairing=True, error_statuses=(403, 404, 503)),
+)
+"""The operations in the order of the OpenAPI document."""

@@ -7,18 +7,19 @@ OpenAPI document use these types, so that the document always agrees with the pr
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, get_type_hints
 
 import msgspec
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response, current_app, request
+from itsdangerous import BadSignature, URLSafeSerializer
 
 from engine.errors import TilekeeperError
 from web.api.schemas import Question
 from web.command_requests import RequestError, decode_json
-from web.security.pairing import PairedClient
+from web.security.pairing import PairedClient, current_pairing
 
 PREFIX = "/api/v1"
 """Common prefix of the paths of all operations."""
@@ -117,20 +118,31 @@ def _unwrap_media(kind: Any) -> Any:
     return next((extra for extra in getattr(kind, "__metadata__", ()) if isinstance(extra, Media)), kind)
 
 
-def register_routes(
-    routes: Blueprint, operations: Sequence[Operation], find_client: Callable[[], PairedClient]
-) -> None:
-    """Add a route for each operation.
-
-    `find_client` returns the paired client of the request, or raises `ApiError`.
-    """
+def register_routes(routes: Blueprint, operations: Iterable[Operation]) -> None:
+    """Add a route for each operation."""
     for operation in operations:
-        view = partial(_carry_out, operation, find_client)
-        routes.add_url_rule(operation.rule, operation.name, view, methods=[operation.method])
+        routes.add_url_rule(operation.rule, operation.name, partial(_carry_out, operation), methods=[operation.method])
 
 
-def _carry_out(operation: Operation, find_client: Callable[[], PairedClient], **arguments: Any) -> Response:
-    client = find_client() if operation.needs_pairing else None
+def make_signer() -> URLSafeSerializer:
+    """Return the signer of the tokens that paired programs send with each request."""
+    return URLSafeSerializer(current_app.config["SECRET_KEY"], salt="api")
+
+
+def _find_client() -> PairedClient:
+    """Return the paired client that made the current request. Raises `ApiError` (401) if it has no valid token."""
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    try:
+        client = current_pairing.find_client(str(make_signer().loads(token))) if kind.lower() == "bearer" else None
+    except BadSignature:
+        client = None
+    if client is None:
+        raise ApiError(401, "Only paired devices may do this.", headers={"WWW-Authenticate": "Bearer"})
+    return client
+
+
+def _carry_out(operation: Operation, **arguments: Any) -> Response:
+    client = _find_client() if operation.needs_pairing else None
     if operation.needs_client:
         arguments["client"] = client
     if operation.query is not None:

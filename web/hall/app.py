@@ -22,7 +22,7 @@ from web.filters import build_editions_css
 from web.hall import event
 from web.hall.event import export_game
 from web.hall.feed import HallFeed
-from web.hall.view import COLOURS_PATH, HallPage, HallView, TableFeed, format_table, make_line_id
+from web.hall.view import COLOURS_PATH, HallPage, HallView, format_table, make_line_id
 from web.host_info import HostInfo
 from web.i18n import languages, texts
 from web.live import LiveUpdates, send_newest_state, send_stream
@@ -41,15 +41,15 @@ def create_hall_app(hall: HallReceiver, pairing: Pairing, *, names: tuple[str, .
     app = make_app(pairing, HostInfo(names=names), "tilekeeper-hall")
     app.jinja_env.globals["line_id"] = make_line_id
     app.jinja_env.filters["table_title"] = format_table
-    app.context_processor(lambda: {"director": find_current_client(pairing)})
+    app.context_processor(lambda: {"director": find_current_client()})
     app.jinja_env.globals.update(is_hall=True, table_name=lambda: "Tilekeeper", colours_path=lambda: COLOURS_PATH)
     streams = EventStreams(MAX_STREAMS)
     live = HallView(app.jinja_env, streams, "live", is_director=True)
     delayed = HallView(app.jinja_env, streams, "delayed", is_director=False)
     feed = app.extensions["live"] = HallFeed(hall, live, delayed)
-    app.register_blueprint(create_blueprint(live, delayed, pairing))
-    app.register_blueprint(event.create_blueprint(live, delayed, hall, pairing, feed.show_newest))
-    app.register_blueprint(pairing_page.create_blueprint(pairing, TableFeed(TableSnapshot())))
+    app.register_blueprint(create_blueprint(live, delayed))
+    app.register_blueprint(event.create_blueprint(live, delayed, hall, feed.show_newest))
+    app.register_blueprint(pairing_page.routes)
     app.get(COLOURS_PATH, endpoint="editions")(_send_editions_css)
     return app
 
@@ -78,10 +78,10 @@ def list_texts(state: TableSnapshot) -> dict[str, str]:
 _NO_STORE = {"Cache-Control": "no-store"}
 
 
-def create_blueprint(live: HallView, delayed: HallView, pairing: Pairing) -> Blueprint:
+def create_blueprint(live: HallView, delayed: HallView) -> Blueprint:
     """Return the routes of the hall. Paired devices see the view `live`; all others, and broadcasts, see `delayed`."""
     routes = Blueprint("hall", __name__)
-    pages, public = HallPages(live, delayed, pairing), HallPages(delayed, delayed, pairing)
+    pages, public = HallPages(live, delayed), HallPages(delayed, delayed)
     routes.get("/")(pages.hall)
     routes.get("/foyer")(public.foyer)
     routes.get("/foyer/live/stream", endpoint="foyer_stream")(public.stream)
@@ -107,7 +107,6 @@ class HallPages:
 
     live: HallView
     delayed: HallView
-    pairing: Pairing
 
     def hall(self) -> Response:
         """Return the page with all tables."""
@@ -171,7 +170,7 @@ class HallPages:
         return Response(list_texts(snapshot).get(field, ""), mimetype="text/plain", headers=_NO_STORE)
 
     def _choose_view(self) -> HallView:
-        return self.live if find_current_client(self.pairing) else self.delayed
+        return self.live if find_current_client() else self.delayed
 
     def _make_page(self) -> HallPage:
         return HallPage("hall", self._choose_view(), HallView.render_parts)

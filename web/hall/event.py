@@ -28,7 +28,7 @@ from web.hall.feed import MAX_DELAY_S
 from web.hall.view import HallPage, HallView, render_event
 from web.i18n import texts
 from web.responses import accept, is_document_request, refuse, render_page, send_file
-from web.security.pairing import Pairing, find_current_client
+from web.security.pairing import find_current_client
 
 EVENT_PATH = "/event"
 MAX_POINTS = 1999
@@ -37,7 +37,7 @@ WOOGLES_ADDRESS = "https://woogles.io/scrabblecam/callback"
 
 
 def create_blueprint(
-    live: HallView, delayed: HallView, hall: HallReceiver, pairing: Pairing, show_newest: Callable[[], None]
+    live: HallView, delayed: HallView, hall: HallReceiver, show_newest: Callable[[], None]
 ) -> Blueprint:
     """Return the routes `/event` and below; only paired devices may send forms.
 
@@ -52,7 +52,7 @@ def create_blueprint(
             show_newest()
         return response
 
-    pages = EventPages(live, delayed, hall, pairing)
+    pages = EventPages(live, delayed, hall)
     routes.get("")(pages.event)
     routes.get("/live/stream")(pages.stream)
     routes.get("/live/state")(pages.newest)
@@ -79,7 +79,6 @@ class EventPages:
     live: HallView
     delayed: HallView
     hall: HallReceiver
-    pairing: Pairing
 
     @property
     def state(self) -> HallState:
@@ -87,7 +86,7 @@ class EventPages:
         return self._choose_view().state
 
     def _choose_view(self) -> HallView:
-        return self.live if find_current_client(self.pairing) else self.delayed
+        return self.live if find_current_client() else self.delayed
 
     def _make_page(self) -> HallPage:
         return HallPage("event", self._choose_view(), render_event)
@@ -123,7 +122,7 @@ class EventPages:
         shown = number or request.args.get("round", current or 1, type=int)
         pairings = state.event.rounds.get(shown, ())
         new_players, missing_players = state.event.compare_players(shown) if shown >= current else ((), ())
-        director = find_current_client(self.pairing) if "print" not in request.args else None
+        director = find_current_client() if "print" not in request.args else None
         return render_page(
             "hall/event.html",
             live_id=live_id,

@@ -1,13 +1,14 @@
-"""Routes for commands from paired phones, one route for each command of the table.
+"""Routes for commands from paired phones: `POST /actions/NAME` for each command of the table.
 
-Each request contains the version of the game that the page showed (`seen`). A command for an earlier version is
-refused, and the response describes the changes since then.
+The fields of a form are the arguments of the command; for a command in `_FORM_READERS`, the fields are converted first.
+The response is 204 (303 for a form without script), or the reason of a refusal in one line. Each request contains the
+version of the game that the page showed (`seen`). A command for an earlier version is refused, and the response
+describes the changes since then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
@@ -22,10 +23,8 @@ from device.session.commands.games import EnterPosition, StartGame
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn
 from device.session.commands.turns import EnterBoard
 from device.session.messages import CommandRefusedError
-from device.session.new_game import FindLexicon
 from device.session.rule_choices import CHOICE_FIELDS, NewGameError
 from device.session.snapshot import Moment, TableSnapshot, TurnView
-from device.session.table_session import TableSession
 from engine.board import SQUARES, parse_square
 from engine.errors import NotationError
 from engine.plays import parse_word, write_word
@@ -35,7 +34,7 @@ from web.command_requests import WEB_COMMANDS, RequestError, decode_form, make_c
 from web.i18n import texts
 from web.pages.pairing import find_seat
 from web.responses import accept, refuse
-from web.security.pairing import Pairing
+from web.served_table import table
 
 REFUSAL_TIMEOUT_S = 0.25
 """Time to wait for the result of a command, in seconds. A later result appears in the live updates of the page."""
@@ -49,92 +48,72 @@ FormReader = Callable[[Form, TableSnapshot], Mapping[str, object]]
 """A function that computes arguments of a command from several fields of a form."""
 
 
-def create_blueprint(session: TableSession, pairing: Pairing, find_own: FindLexicon) -> Blueprint:
-    """Return the routes `POST /actions/NAME`, one for each command, and `POST /actions/racks` for several racks.
-
-    The response is 204 (303 for a form without script), or the reason of a refusal in one line. The fields of a form
-    are the arguments of the command. For a command in `_FORM_READERS`, the fields are converted first.
-    """
-    routes = Blueprint("actions", __name__, url_prefix="/actions")
-    actions = Actions(session, pairing, find_own)
-    for command in WEB_COMMANDS:
-        routes.post(f"/{command.name}{_ROUTE_ARGUMENTS.get(command, '')}", endpoint=command.name)(
-            partial(actions.carry_out, command)
-        )
-    routes.post("/racks")(actions.reveal_racks)
-    return routes
-
-
+routes = Blueprint("actions", __name__, url_prefix="/actions")
 _ROUTE_ARGUMENTS: Mapping[type[TableCommand], str] = MappingProxyType(
     {AnswerQuestion: "/<int:answer>", AnswerDeferred: "/<int:question>/<int:answer>"}
 )
 
 
-@dataclass(frozen=True)
-class Actions:
-    """The view functions that send commands from HTML forms to the table."""
+def carry_out(command: type[TableCommand], **fields: object) -> ResponseReturnValue:
+    """Send a command to the table. Its arguments are the fields of the form and the variables of the route."""
+    return _run(command, fields, REFUSAL_TIMEOUT_S)[0]
 
-    session: TableSession
-    pairing: Pairing
-    find_own: FindLexicon
 
-    def carry_out(self, command: type[TableCommand], **fields: object) -> ResponseReturnValue:
-        """Send a command to the table. Its arguments are the fields of the form and the variables of the route."""
-        return self._run(command, fields, REFUSAL_TIMEOUT_S)[0]
+def _run(
+    command: type[TableCommand], fields: Mapping[str, object], timeout_s: float
+) -> tuple[ResponseReturnValue, Moment | None]:
+    """Send a command to the table; return the response and the version of the game after the command.
 
-    def _run(
-        self, command: type[TableCommand], fields: Mapping[str, object], timeout_s: float
-    ) -> tuple[ResponseReturnValue, Moment | None]:
-        """Send a command to the table; return the response and the version of the game after the command.
+    The version is None if the command was refused or has no result after `timeout_s` seconds.
+    """
+    t = texts()
+    try:
+        if command is CorrectSquare and _names_blank(request.form, table.session.state):
+            command = NameBlank
+        if command in _FORM_READERS:
+            fields = _FORM_READERS[command](request.form, table.session.state)
+        order = decode_form(request.form, make_order_type(command), **fields)
+        seat = find_seat(table.session.state)
+        table_command = make_command(command, order, table.find_own)
+        state = table.session.submit(table_command, order.moment, seat).result(timeout_s)
+    except RequestError:
+        return refuse(t("wrong.form"), 400), None
+    except NewGameError as error:
+        return refuse(t(error.key, **error.values)), None
+    except CommandRefusedError as refusal:
+        state = table.session.state
+        is_old_board = command is EnterBoard and order.moment != state.moment  # it would undo corrections
+        if is_old_board or _is_about_other_turn(request.form, state):
+            return refuse(t("wrong.other_turn")), None
+        answer = refuse(explain_refusal(refusal, order.moment, state))
+        if order.moment.game == state.game:  # a form that was filled in for another game must be opened again
+            answer.headers["X-Seen"] = str(state.moment)
+        return answer, None
+    except TimeoutError:
+        return accept(), None  # the board is being read: the page shows this, and later the result
+    return accept(), state.moment
 
-        The version is None if the command was refused or has no result after `timeout_s` seconds.
-        """
-        t = texts()
-        try:
-            if command is CorrectSquare and _names_blank(request.form, self.session.state):
-                command = NameBlank
-            if command in _FORM_READERS:
-                fields = _FORM_READERS[command](request.form, self.session.state)
-            order = decode_form(request.form, make_order_type(command), **fields)
-            seat = find_seat(self.pairing, self.session.state)
-            table_command = make_command(command, order, self.find_own)
-            state = self.session.submit(table_command, order.moment, seat).result(timeout_s)
-        except RequestError:
-            return refuse(t("wrong.form"), 400), None
-        except NewGameError as error:
-            return refuse(t(error.key, **error.values)), None
-        except CommandRefusedError as refusal:
-            state = self.session.state
-            is_old_board = command is EnterBoard and order.moment != state.moment  # it would undo corrections
-            if is_old_board or _is_about_other_turn(request.form, state):
-                return refuse(t("wrong.other_turn")), None
-            answer = refuse(explain_refusal(refusal, order.moment, state))
-            if order.moment.game == state.game:  # a form that was filled in for another game must be opened again
-                answer.headers["X-Seen"] = str(state.moment)
-            return answer, None
-        except TimeoutError:
-            return accept(), None  # the board is being read: the page shows this, and later the result
-        return accept(), state.moment
 
-    def reveal_racks(self) -> ResponseReturnValue:
-        """Enter the unplayed letters of several players; the form has a field `player` and a field `letters` for each.
+@routes.post("/racks")
+def reveal_racks() -> ResponseReturnValue:
+    """Enter the unplayed letters of several players; the form has a field `player` and a field `letters` for each.
 
-        In a form for several players, a player without letters is skipped, because the last rack follows from the
-        others. If a rack is refused, the racks after it are not entered; the page shows which racks are still missing.
-        """
-        racks = list(zip(request.form.getlist("player"), request.form.getlist("letters"), strict=False))
-        if len(racks) > 1:
-            racks = [(player, letters) for player, letters in racks if letters.strip()]
-        if not racks:
-            return refuse(texts()("rack.empty"))
-        seen = request.form.get("seen", "")
-        for player, letters in racks:
-            fields = {"seen": seen, "player": player, "letters": letters}
-            answer, after = self._run(RevealRack, fields, RACK_TIMEOUT_S)
-            if after is None:
-                break
-            seen = str(after)
-        return answer
+    In a form for several players, a player without letters is skipped, because the last rack follows from the
+    others. If a rack is refused, the racks after it are not entered; the page shows which racks are still missing.
+    """
+    racks = list(zip(request.form.getlist("player"), request.form.getlist("letters"), strict=False))
+    if len(racks) > 1:
+        racks = [(player, letters) for player, letters in racks if letters.strip()]
+    if not racks:
+        return refuse(texts()("rack.empty"))
+    seen = request.form.get("seen", "")
+    for player, letters in racks:
+        fields = {"seen": seen, "player": player, "letters": letters}
+        answer, after = _run(RevealRack, fields, RACK_TIMEOUT_S)
+        if after is None:
+            break
+        seen = str(after)
+    return answer
 
 
 def identify_turn(state: TableSnapshot, number: int) -> str:
@@ -266,3 +245,7 @@ _FORM_READERS: Mapping[type[TableCommand], FormReader] = MappingProxyType(
         StartGame: _read_new_game,
     }
 )
+for _command in WEB_COMMANDS:
+    routes.post(f"/{_command.name}{_ROUTE_ARGUMENTS.get(_command, '')}", endpoint=_command.name)(
+        partial(carry_out, _command)
+    )

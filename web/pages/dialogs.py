@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 
 from flask import Blueprint, Response, render_template, request
 
 from device.player_names import MAX_PLAYER_NAME_LENGTH
 from device.session.commands.turn_corrections import CorrectTurn, InsertTurn, TurnCommand
 from device.session.messages import CommandRefusedError
-from device.session.new_game import FindLexicon, list_choices, list_own_lexicons
+from device.session.new_game import list_choices, list_own_lexicons
 from device.session.rule_choices import NUMBER_CHOICES, list_changed_choices, list_preset_choices
 from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.snapshot_builder import build_snapshot
-from device.session.table_session import TableSession
 from device.settings import GameSettings
 from device.storage.lexicons import has_default_lexicon
 from device.storage.store import StoreError
@@ -34,7 +31,7 @@ from web.i18n import languages, texts
 from web.pages.actions import identify_turn, read_turn, split_blanks, write_whole_word
 from web.pages.settings import describe_default_lists, describe_own_lists
 from web.responses import render_dialog, require_pairing
-from web.security.pairing import Pairing
+from web.served_table import table
 
 MAX_OFFERED_NAMES = 40
 MAX_WORD_LETTERS = 20
@@ -44,227 +41,220 @@ _NEARBY_SIDE = 5
 """Rows and columns of the enlarged part of the board: a user who tapped the wrong square taps the right one there."""
 
 
-def create_blueprint(
-    session: TableSession,
-    pairing: Pairing,
-    find_own: FindLexicon,
-    find_new_game: Callable[[int], GameStarted | None],
-) -> Blueprint:
-    """Return the routes `GET /dialogs/NAME`, and the previews of corrections. NAME is also the name of the template.
+routes = Blueprint("dialogs", __name__, url_prefix="/dialogs")
+routes.before_request(require_pairing)
+for _name in ("exchange", "end-game", "decide-challenge", "begin-alone"):
+    routes.get(f"/{_name}", endpoint=_name)(lambda name=_name: show(name))
 
-    `find_new_game` is described in `HostInfo`.
+
+def show(name: str, **values: object) -> Response:
+    """Return the form with the template `name`."""
+    return render_dialog(name, state=table.session.state, **values)
+
+
+@routes.get("/more")
+def show_rare_actions() -> Response:
+    """Return the list of actions that are rarely needed."""
+    rules = table.session.state.rules
+    return show(
+        "more",
+        rules=rules,
+        languages=languages().values(),
+        longest=MAX_PLAYER_NAME_LENGTH,
+        phone_camera=table.session.uses_phone_camera,
+    )
+
+
+@routes.get("/square")
+def show_square() -> Response:
+    """Return the form to correct the square in the query, or the form to choose a square if the query has none."""
+    try:
+        at = parse_square(request.args.get("square", "").strip().upper())
+    except NotationError:
+        return show("square", square=None)
+    return show(
+        "square",
+        square=square_name(at),
+        at=at,
+        tile=table.session.state.board.tiles[at],
+        letters=list_letters(table.session.state),
+        fitting=_find_blank_letters(at),
+        nearby=_list_nearby_squares(at),
+        nearby_side=_NEARBY_SIDE,
+    )
+
+
+@routes.get("/question")
+def show_question() -> Response:
+    """Return the form to answer the open question, with a link to correct the square in the query."""
+    return show("question", square=request.args.get("square", "")[:3])
+
+
+@routes.get("/turn")
+def show_turn() -> Response:
+    """Return the form to correct a turn or, if the query has `insert`, the form to enter a missing turn."""
+    state, number = table.session.state, request.args.get("number", -1, type=int)
+    insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
+    due = table.session.find_player_due(number) if insert else None
+    turn = state.find_turn(number)
+    word, blanks = ("", "") if turn is None else split_blanks(write_whole_word(turn, state.tiles), state.tiles)
+    return show(
+        "turn",
+        turn=turn,
+        word=word,
+        blanks=blanks,
+        number=number,
+        insert=insert,
+        due=due,
+        shown=identify_turn(state, number),
+    )
+
+
+@routes.post(f"/{CorrectTurn.name}/preview", defaults={"command": CorrectTurn})
+@routes.post(f"/{InsertTurn.name}/preview", defaults={"command": InsertTurn})
+def preview_turn(command: type[TurnCommand]) -> Response:
+    """Return the lines of the score sheet that the form of a turn would change, and the totals.
+
+    A script gets only these. A browser without script gets a page that sends the form to the table.
     """
-    routes = Blueprint("dialogs", __name__, url_prefix="/dialogs")
-    require_pairing(routes, pairing)
-    dialogs = Dialogs(session, find_own, find_new_game)
-    for name in ("exchange", "end-game", "decide-challenge", "begin-alone"):
-        routes.get(f"/{name}", endpoint=name)(partial(dialogs.show, name))
-    routes.get("/more")(dialogs.more)
-    routes.get("/square")(dialogs.square)
-    routes.get("/question")(dialogs.question)
-    routes.get("/turn")(dialogs.turn)
-    for command in (CorrectTurn, InsertTurn):
-        name = f"preview-{command.name}"
-        routes.post(f"/{command.name}/preview", endpoint=name)(partial(dialogs.preview_turn, command))
-    routes.get("/board")(dialogs.board)
-    routes.get("/position")(dialogs.position)
-    routes.get("/entry")(dialogs.entry)
-    routes.get("/entry/preview")(dialogs.preview)
-    routes.get("/word")(dialogs.word)
-    routes.get("/draw")(dialogs.draw)
-    routes.get("/rack")(dialogs.rack)
-    routes.get("/new-game")(dialogs.new_game)
-    return routes
+    before, after, reason = table.session.state, None, ""
+    try:
+        arguments = read_turn(command, request.form, before)
+        order = decode_form(request.form, make_order_type(command), **arguments)
+        correction = make_command(command, order, table.find_own)
+        assert isinstance(correction, TurnCommand)
+        after = table.session.preview_correction(correction)
+    except RequestError:
+        reason = texts()("wrong.form")
+    except CommandRefusedError as refusal:
+        reason = texts().translate(refusal)
+    changed = () if after is None else _find_changed_turns(before, after)
+    values = {"state": after, "changed": changed, "reason": reason}
+    if request.headers.get("X-Dialog") is None:
+        fields = list(request.form.items(multi=True))
+        return render_dialog("turn-preview", action=command.name, fields=fields, **values)
+    body = render_template("parts/turn-preview.html", t=texts(), **values)
+    return Response(body, headers={"Cache-Control": "no-store"})
 
 
-@dataclass(frozen=True)
-class Dialogs:
-    """The view functions of the forms, for the current state of the session."""
+@routes.get("/board")
+def show_board() -> Response:
+    """Return the form to enter the whole board after the current turn; the play is inferred from this board."""
+    state = table.session.state
+    symbols = [symbol for row in list_rows(state) for symbol in row]
+    return _show_board_form("board", symbols, rules=state.rules)
 
-    session: TableSession
-    find_own: FindLexicon
-    find_new_game: Callable[[int], GameStarted | None]
 
-    def show(self, name: str, **values: object) -> Response:
-        """Return the form with the template `name`."""
-        return render_dialog(name, state=self.session.state, **values)
+@routes.get("/position")
+def show_position() -> Response:
+    """Return the form to start from a position: the position of the open question, or an empty board."""
+    state = table.session.state
+    symbols, question = [EMPTY] * len(SQUARES), state.question
+    if question is not None and question.is_about_start:
+        for square, symbol in zip(question.squares, question.symbols[-1], strict=True):
+            symbols[square] = symbol
+    tile_count = sum(symbol != EMPTY for symbol in symbols)
+    return _show_board_form("position", symbols, tile_count=tile_count, next=state.turn_of)
 
-    def more(self) -> Response:
-        """Return the list of actions that are rarely needed."""
-        rules = self.session.state.rules
-        return self.show(
-            "more",
-            rules=rules,
-            languages=languages().values(),
-            longest=MAX_PLAYER_NAME_LENGTH,
-            phone_camera=self.session.uses_phone_camera,
-        )
 
-    def square(self) -> Response:
-        """Return the form to correct the square in the query, or the form to choose a square if the query has none."""
-        try:
-            at = parse_square(request.args.get("square", "").strip().upper())
-        except NotationError:
-            return self.show("square", square=None)
-        return self.show(
-            "square",
-            square=square_name(at),
-            at=at,
-            tile=self.session.state.board.tiles[at],
-            letters=list_letters(self.session.state),
-            fitting=_find_blank_letters(self.session, at),
-            nearby=_list_nearby_squares(at),
-            nearby_side=_NEARBY_SIDE,
-        )
+def _show_board_form(name: str, symbols: Sequence[str], **values: object) -> Response:
+    """Return a form with a board: a cell (symbol, letter) for each square; the letter is empty without a tile."""
+    state = table.session.state
+    tiles = state.tiles
+    cells = [(symbol, "" if symbol == EMPTY else tiles.parse_tile(symbol).letter) for symbol in symbols]
+    letters = [(letter, tiles.lower(letter)) for letter in list_letters(state)]
+    return show(name, cells=cells, letters=letters, **values)
 
-    def question(self) -> Response:
-        """Return the form to answer the open question, with a link to correct the square in the query."""
-        return self.show("question", square=request.args.get("square", "")[:3])
 
-    def turn(self) -> Response:
-        """Return the form to correct a turn or, if the query has `insert`, the form to enter a missing turn."""
-        state, number = self.session.state, request.args.get("number", -1, type=int)
-        insert = "insert" in request.args and bool(state.players) and 1 <= number <= len(state.turns) + 1
-        due = self.session.find_player_due(number) if insert else None
-        turn = state.find_turn(number)
-        word, blanks = ("", "") if turn is None else split_blanks(write_whole_word(turn, state.tiles), state.tiles)
-        return self.show(
-            "turn",
-            turn=turn,
-            word=word,
-            blanks=blanks,
-            number=number,
-            insert=insert,
-            due=due,
-            shown=identify_turn(state, number),
-        )
+@routes.get("/entry")
+def show_entry() -> Response:
+    """Return the form to enter the current turn as one word, typed on the drawn board."""
+    state = table.session.state
+    return show("entry", letters=list_letter_keys(state), no_camera=has_camera_fault(state))
 
-    def preview_turn(self, command: type[TurnCommand]) -> Response:
-        """Return the lines of the score sheet that the form of a turn would change, and the totals.
 
-        A script gets only these. A browser without script gets a page that sends the form to the table.
-        """
-        before, after, reason = self.session.state, None, ""
-        try:
-            arguments = read_turn(command, request.form, before)
-            order = decode_form(request.form, make_order_type(command), **arguments)
-            correction = make_command(command, order, self.find_own)
-            assert isinstance(correction, TurnCommand)
-            after = self.session.preview_correction(correction)
-        except RequestError:
-            reason = texts()("wrong.form")
-        except CommandRefusedError as refusal:
-            reason = texts().translate(refusal)
-        changed = () if after is None else _find_changed_turns(before, after)
-        values = {"state": after, "changed": changed, "reason": reason}
-        if request.headers.get("X-Dialog") is None:
-            fields = list(request.form.items(multi=True))
-            return render_dialog("turn-preview", action=command.name, fields=fields, **values)
-        body = render_template("parts/turn-preview.html", t=texts(), **values)
-        return Response(body, headers={"Cache-Control": "no-store"})
+@routes.get("/entry/preview")
+def preview_play() -> Response:
+    """Return the score and the problems of the play in the query (`at`, `word`), as a part of the form."""
+    at, word = request.args.get("at", "")[:3], request.args.get("word", "")[:MAX_PLAY_LETTERS]
+    play, reason = None, ""
+    try:
+        play = table.session.preview_play(at, word)
+    except CommandRefusedError as refusal:
+        reason = texts().translate(refusal)
+    body = render_template("parts/preview.html", t=texts(), play=play, reason=reason)
+    return Response(body, headers={"Cache-Control": "no-store"})
 
-    def board(self) -> Response:
-        """Return the form to enter the whole board after the current turn; the play is inferred from this board."""
-        state = self.session.state
-        symbols = [symbol for row in list_rows(state) for symbol in row]
-        return self._show_board_form("board", symbols, rules=state.rules)
 
-    def position(self) -> Response:
-        """Return the form to start from a position: the position of the open question, or an empty board."""
-        state = self.session.state
-        symbols, question = [EMPTY] * len(SQUARES), state.question
-        if question is not None and question.is_about_start:
-            for square, symbol in zip(question.squares, question.symbols[-1], strict=True):
-                symbols[square] = symbol
-        tile_count = sum(symbol != EMPTY for symbol in symbols)
-        return self._show_board_form("position", symbols, tile_count=tile_count, next=state.turn_of)
+@routes.get("/word")
+def look_word_up() -> Response:
+    """Return the form for looking up a word, with the result for the word in the query string."""
+    written = "".join(request.args.get("word", "")[:MAX_WORD_LETTERS].split())
+    word = table.session.state.tiles.upper(written)
+    listed, reason = None, ""
+    try:
+        listed = table.session.look_up(word) if word else None
+    except CommandRefusedError as refusal:
+        reason = texts().translate(refusal)
+    return show("word", word=word, listed=listed, reason=reason, longest=MAX_WORD_LETTERS)
 
-    def _show_board_form(self, name: str, symbols: Sequence[str], **values: object) -> Response:
-        """Return a form with a board: a cell (symbol, letter) for each square; the letter is empty without a tile."""
-        state = self.session.state
-        tiles = state.tiles
-        cells = [(symbol, "" if symbol == EMPTY else tiles.parse_tile(symbol).letter) for symbol in symbols]
-        letters = [(letter, tiles.lower(letter)) for letter in list_letters(state)]
-        return self.show(name, cells=cells, letters=letters, **values)
 
-    def entry(self) -> Response:
-        """Return the form to enter the current turn as one word, typed on the drawn board."""
-        state = self.session.state
-        return self.show("entry", letters=list_letter_keys(state), no_camera=has_camera_fault(state))
+@routes.get("/draw")
+def show_draw() -> Response:
+    """Return the form to enter the tiles drawn for first play; `deal` in the query fills in random tiles."""
+    state = table.session.state
+    drawn = draw_tiles(state) if "deal" in request.args else {}
+    return show("draw", drawn=drawn, letters=list_letters(state))
 
-    def preview(self) -> Response:
-        """Return the score and the problems of the play in the query (`at`, `word`), as a part of the form."""
-        at, word = request.args.get("at", "")[:3], request.args.get("word", "")[:MAX_PLAY_LETTERS]
-        play, reason = None, ""
-        try:
-            play = self.session.preview_play(at, word)
-        except CommandRefusedError as refusal:
-            reason = texts().translate(refusal)
-        body = render_template("parts/preview.html", t=texts(), play=play, reason=reason)
-        return Response(body, headers={"Cache-Control": "no-store"})
 
-    def word(self) -> Response:
-        """Return the form for looking up a word, with the result for the word in the query string."""
-        written = "".join(request.args.get("word", "")[:MAX_WORD_LETTERS].split())
-        word = self.session.state.tiles.upper(written)
-        listed, reason = None, ""
-        try:
-            listed = self.session.look_up(word) if word else None
-        except CommandRefusedError as refusal:
-            reason = texts().translate(refusal)
-        return self.show("word", word=word, listed=listed, reason=reason, longest=MAX_WORD_LETTERS)
+@routes.get("/rack")
+def show_rack() -> Response:
+    """Return the form to enter the unplayed letters: those of the player in the query, or all that are missing."""
+    state = table.session.state
+    player = request.args.get("player", -1, type=int)
+    players = (player,) if player in range(len(state.players)) else state.racks_wanted
+    return show("rack", players=players, values=state.tiles.values if state.tile_set else {})
 
-    def draw(self) -> Response:
-        """Return the form to enter the tiles drawn for first play; `deal` in the query fills in random tiles."""
-        state = self.session.state
-        drawn = draw_tiles(state) if "deal" in request.args else {}
-        return self.show("draw", drawn=drawn, letters=list_letters(state))
 
-    def rack(self) -> Response:
-        """Return the form to enter the unplayed letters: those of the player in the query, or all that are missing."""
-        state = self.session.state
-        player = request.args.get("player", -1, type=int)
-        players = (player,) if player in range(len(state.players)) else state.racks_wanted
-        return self.show("rack", players=players, values=state.tiles.values if state.tile_set else {})
-
-    def new_game(self) -> Response:
-        """Return the form to start a new game."""
-        try:
-            known = self.session.list_players()[:MAX_OFFERED_NAMES]
-        except StoreError:
-            known = ()  # suggested names are optional
-        state = self.session.state
-        started = self.find_new_game(state.game)
-        shown = state if started is None else build_snapshot(Game.begin(started), None)
-        rules = shown.rules or STANDARD_RULES
-        chosen = find_nearest_preset(rules)
-        own_lists = list_own_lexicons(self.find_own)
-        tiles = shown.tile_set or GameSettings().tiles
-        has_own = tiles in own_lists
-        return self.show(
-            "new-game",
-            shown=shown,
-            tiles=tiles,
-            running=bool(state.turns) and state.phase is not Phase.ENDED,
-            known=known,
-            offer=list_choices(own_lists.values()),
-            own_lists=describe_own_lists(own_lists),
-            default_lists=describe_default_lists(),
-            lexicon=_choose_lexicon(started, state, has_own=has_own),
-            judge="list" if (rules.list_decides if started else has_own) else "players",
-            without_list=[name for name in playable_tile_set_names() if not has_default_lexicon(name)],
-            most=MAX_PLAYERS,
-            longest=MAX_PLAYER_NAME_LENGTH,
-            numbers={field: choice.maximum for field, choice in NUMBER_CHOICES.items()},
-            preset_choices={preset: list_preset_choices(preset) for preset in PRESETS},
-            chosen=chosen,
-            minutes=rules.clock_seconds // 60 if rules.clock_seconds or PRESETS[chosen].clock_seconds else "",
-            variations=[name for name in VARIATIONS if started is not None and getattr(rules, name)],
-            levels=rules.finish_line if started is not None and len(rules.finish_line) > 1 else (),
-            changed={} if started is None else list_changed_choices(rules, chosen),
-            first=_find_next_first_player(state) if started is None else None if started.draw else started.first,
-            racks_wanted=state.racks_wanted if state.phase is Phase.ENDED else (),
-        )
+@routes.get("/new-game")
+def show_new_game() -> Response:
+    """Return the form to start a new game."""
+    try:
+        known = table.session.list_players()[:MAX_OFFERED_NAMES]
+    except StoreError:
+        known = ()  # suggested names are optional
+    state = table.session.state
+    started = table.host.find_new_game(state.game)
+    shown = state if started is None else build_snapshot(Game.begin(started), None)
+    rules = shown.rules or STANDARD_RULES
+    chosen = find_nearest_preset(rules)
+    own_lists = list_own_lexicons(table.find_own)
+    tiles = shown.tile_set or GameSettings().tiles
+    has_own = tiles in own_lists
+    return show(
+        "new-game",
+        shown=shown,
+        tiles=tiles,
+        running=bool(state.turns) and state.phase is not Phase.ENDED,
+        known=known,
+        offer=list_choices(own_lists.values()),
+        own_lists=describe_own_lists(own_lists),
+        default_lists=describe_default_lists(),
+        lexicon=_choose_lexicon(started, state, has_own=has_own),
+        judge="list" if (rules.list_decides if started else has_own) else "players",
+        without_list=[name for name in playable_tile_set_names() if not has_default_lexicon(name)],
+        most=MAX_PLAYERS,
+        longest=MAX_PLAYER_NAME_LENGTH,
+        numbers={field: choice.maximum for field, choice in NUMBER_CHOICES.items()},
+        preset_choices={preset: list_preset_choices(preset) for preset in PRESETS},
+        chosen=chosen,
+        minutes=rules.clock_seconds // 60 if rules.clock_seconds or PRESETS[chosen].clock_seconds else "",
+        variations=[name for name in VARIATIONS if started is not None and getattr(rules, name)],
+        levels=rules.finish_line if started is not None and len(rules.finish_line) > 1 else (),
+        changed={} if started is None else list_changed_choices(rules, chosen),
+        first=_find_next_first_player(state) if started is None else None if started.draw else started.first,
+        racks_wanted=state.racks_wanted if state.phase is Phase.ENDED else (),
+    )
 
 
 def _choose_lexicon(started: GameStarted | None, last: TableSnapshot, *, has_own: bool) -> str:
@@ -320,19 +310,19 @@ def list_letter_keys(state: TableSnapshot) -> list[tuple[str, str, str]]:
     return [(tile, f"[{tile}]", f"[{blank}]") if is_ambiguous else (tile, tile, blank) for tile, blank in pairs]
 
 
-def _find_blank_letters(session: TableSession, square: Square) -> tuple[str, ...]:
+def _find_blank_letters(square: Square) -> tuple[str, ...]:
     """Return the letters that form valid words if the blank on a square stands for them.
 
     The result is empty if the square has no blank, or if all letters form valid words.
     """
-    tile = session.state.board.tiles[square]
+    tile = table.session.state.board.tiles[square]
     if tile is None or not tile.blank:
         return ()
     try:
-        fitting = session.list_blank_letters(square_name(square))
+        fitting = table.session.list_blank_letters(square_name(square))
     except CommandRefusedError:
         return ()  # the suggestion is optional, and the rules may forbid look-ups now
-    return fitting if len(fitting) < len(list_letters(session.state)) else ()
+    return fitting if len(fitting) < len(list_letters(table.session.state)) else ()
 
 
 def _list_nearby_squares(square: Square) -> list[Square]:

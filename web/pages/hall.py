@@ -7,52 +7,51 @@ from flask.typing import ResponseReturnValue
 
 from device.hall.director import format_fingerprint
 from device.hall.publishing.directed_table import DirectedTable
-from device.hall.publishing.publisher import HallPublisher
-from device.storage.store import StoreError
 from web.i18n import texts
 from web.responses import accept, refuse, render_page, require_admin, require_pairing
-from web.security.pairing import Pairing
+from web.served_table import table
 
 HALL_KEY_PATH = "/hall/director"
 
-
-def create_blueprint(directed: DirectedTable, pairing: Pairing) -> Blueprint:
-    """Return the routes `/hall/director` and below, which only the admin may use."""
-    routes = Blueprint("hall_key", __name__, url_prefix=HALL_KEY_PATH)
-    routes.before_request(lambda: require_admin(pairing))
-    routes.register_error_handler(StoreError, lambda error: refuse(texts().translate(error), 500))
-
-    @routes.get("")
-    def show() -> Response:
-        return render_page("hall_key.html", directed=directed, fingerprint=format_fingerprint)
-
-    @routes.post("/accept")
-    def accept_key() -> ResponseReturnValue:
-        """Accept the hall's key if it is still the one that the page has shown."""
-        try:
-            key = bytes.fromhex(request.form.get("key", ""))
-        except ValueError:
-            key = b""
-        if not directed.accept(key):
-            return refuse(texts()("director.changed"))
-        return accept(HALL_KEY_PATH)
-
-    @routes.post("/withdraw")
-    def withdraw() -> ResponseReturnValue:
-        directed.withdraw()
-        return accept(HALL_KEY_PATH)
-
-    return routes
+routes = Blueprint("hall_key", __name__, url_prefix=HALL_KEY_PATH)
+routes.before_request(require_admin)
+call_routes = Blueprint("director_call", __name__, url_prefix="/hall")
+call_routes.before_request(require_pairing)
 
 
-def create_call_blueprint(hall: HallPublisher, pairing: Pairing) -> Blueprint:
-    """Return the route `POST /hall/call`. If the form field `on` is empty, the call is cancelled."""
-    routes = Blueprint("director_call", __name__, url_prefix="/hall")
-    require_pairing(routes, pairing)
+def _get_directed_table() -> DirectedTable:
+    assert table.host.directed is not None  # otherwise these pages are not registered
+    return table.host.directed
 
-    @routes.post("/call")
-    def call() -> ResponseReturnValue:
-        hall.call_director(is_on=bool(request.form.get("on")))
-        return accept()
 
-    return routes
+@routes.get("")
+def show_key() -> Response:
+    """Return the page with the key that a hall offers, and the accepted key."""
+    return render_page("hall_key.html", directed=_get_directed_table(), fingerprint=format_fingerprint)
+
+
+@routes.post("/accept")
+def accept_key() -> ResponseReturnValue:
+    """Accept the hall's key if it is still the one that the page has shown."""
+    try:
+        key = bytes.fromhex(request.form.get("key", ""))
+    except ValueError:
+        key = b""
+    if not _get_directed_table().accept(key):
+        return refuse(texts()("director.changed"))
+    return accept(HALL_KEY_PATH)
+
+
+@routes.post("/withdraw")
+def withdraw_key() -> ResponseReturnValue:
+    """Let no hall direct this table any more."""
+    _get_directed_table().withdraw()
+    return accept(HALL_KEY_PATH)
+
+
+@call_routes.post("/call")
+def call_director() -> ResponseReturnValue:
+    """Call the director. If the form field `on` is empty, the call is cancelled."""
+    assert table.host.hall is not None  # otherwise this route is not registered
+    table.host.hall.call_director(is_on=bool(request.form.get("on")))
+    return accept()

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
-from flask import Blueprint, Response, redirect, request
+from flask import Blueprint, Response, current_app, redirect, request
 from flask.typing import ResponseReturnValue
 
-from device.session.snapshot import SnapshotSource, TableSnapshot
+from device.session.snapshot import PlayerView, TableSnapshot
 from engine.limits import MAX_PAIRED_CLIENTS
-from web.host_info import HostInfo
 from web.i18n import texts
 from web.responses import accept, refuse, render_dialog, render_page, require_admin
 from web.security.csrf import PAIR_PATH
@@ -20,11 +18,13 @@ from web.security.pairing import (
     PairingCodeError,
     PairingFullError,
     PairingLockedError,
+    current_pairing,
     find_current_client,
     is_opened_by_user,
     make_form_secret,
     remember_client,
 )
+from web.served_table import table
 
 ENTER_PATH = "/enter"
 """Path of the link, with a one-time token, that pairs the browser of the user who started the program."""
@@ -45,107 +45,108 @@ RELOAD = 205
 """HTTP status Reset Content, after which the script of the page reloads the page."""
 
 
-def create_blueprint(pairing: Pairing, session: SnapshotSource) -> Blueprint:
-    """Return the routes `/pair`, `/pair/SECRET`, `/enter/TOKEN`, `/phones` and below."""
-    routes = Blueprint("phones", __name__)
-    pages = PairingPages(pairing, session)
-    routes.app_context_processor(
-        lambda: {
-            "pairing_is_open": pairing.is_open_for(request.remote_addr or ""),
-            "form_secret": make_form_secret,
-        }
-    )
-    routes.get(PAIR_PATH)(pages.pair_form)
-    routes.get(f"{PAIR_PATH}/<secret>")(pages.pair_by_scan)
-    routes.post(PAIR_PATH)(pages.pair)
-    routes.get(f"{ENTER_PATH}/<token>")(pages.enter)
-    routes.get("/phones")(pages.phones)
-    routes.post("/phones/unpair")(pages.unpair)
-    routes.post("/phones/owner")(pages.make_owner)
-    routes.post("/phones/player")(pages.assign_player)
-    session.add_listener(make_rename_listener(pairing, session.state))
-    return routes
+routes = Blueprint("phones", __name__)
+secure_routes = Blueprint("secure", __name__, url_prefix="/secure")
 
 
-@dataclass(frozen=True)
-class PairingPages:
-    """The view functions that pair and unpair phones."""
+@routes.app_context_processor
+def _list_template_values() -> dict[str, object]:
+    is_open = current_pairing.is_open_for(request.remote_addr or "")
+    return {"pairing_is_open": is_open, "form_secret": make_form_secret}
 
-    pairing: Pairing
-    session: SnapshotSource
 
-    def pair_form(self) -> Response:
-        """Return the form for the pairing code. A code in the query is filled in."""
-        code = request.args.get("code", "")
-        return render_dialog("pair", code=code if code.isascii() and code.isdecimal() and len(code) == 6 else "")
+@routes.get(PAIR_PATH)
+def show_pairing_form() -> Response:
+    """Return the form for the pairing code. A code in the query is filled in."""
+    code = request.args.get("code", "")
+    return render_dialog("pair", code=code if code.isascii() and code.isdecimal() and len(code) == 6 else "")
 
-    def pair_by_scan(self, secret: str) -> Response:
-        """Return the pairing form for a phone that scanned the QR code with the secret."""
-        return render_dialog("pair", secret=secret)
 
-    def pair(self) -> ResponseReturnValue:
-        """Pair the phone if the form contains the correct code or secret.
+@routes.get(f"{PAIR_PATH}/<secret>")
+def show_scanned_form(secret: str) -> Response:
+    """Return the pairing form for a phone that scanned the QR code with the secret."""
+    return render_dialog("pair", secret=secret)
 
-        A paired phone stays the same device: as a new one it would lose its player and the rights of the admin.
-        """
-        t, code = texts(), request.form.get("code", "")[:MAX_CODE_CHARS]
-        if find_current_client(self.pairing):
-            return accept(status=RELOAD)
-        try:
-            form = request.form.get("form", "")
-            remember_client(self.pairing.pair(code, request.remote_addr or "", _read_device_name(), form))
-        except PairingCodeError as wrong:
-            return refuse(t("pair.wrong", left=wrong.tries_left))
-        except PairingLockedError as locked:
-            return refuse(t("pair.locked", minutes=locked.minutes), 429)
-        except PairingFullError:
-            return refuse(t("pair.full", limit=MAX_PAIRED_CLIENTS))
+
+@routes.post(PAIR_PATH)
+def pair() -> ResponseReturnValue:
+    """Pair the phone if the form contains the correct code or secret.
+
+    A paired phone stays the same device: as a new one it would lose its player and the rights of the admin.
+    """
+    t, code = texts(), request.form.get("code", "")[:MAX_CODE_CHARS]
+    if find_current_client():
         return accept(status=RELOAD)
+    try:
+        form = request.form.get("form", "")
+        remember_client(current_pairing.pair(code, request.remote_addr or "", _read_device_name(), form))
+    except PairingCodeError as wrong:
+        return refuse(t("pair.wrong", left=wrong.tries_left))
+    except PairingLockedError as locked:
+        return refuse(t("pair.locked", minutes=locked.minutes), 429)
+    except PairingFullError:
+        return refuse(t("pair.full", limit=MAX_PAIRED_CLIENTS))
+    return accept(status=RELOAD)
 
-    def enter(self, token: str) -> ResponseReturnValue:
-        """Make the browser that opens the link with the one-time token an owner. A prefetch of it has no effect."""
-        known = find_current_client(self.pairing)  # a paired browser stays the same device
-        try:
-            client = self.pairing.redeem(token, _read_device_name(), known) if is_opened_by_user() else None
-        except PairingFullError:
-            return refuse(texts()("pair.full", limit=MAX_PAIRED_CLIENTS))
-        if client is None and not (known and known.admin):
-            return refuse(texts()("pair.used"), 404)
-        if client is not None:
-            remember_client(client)
-        return redirect("/", code=303)
 
-    def phones(self) -> Response:
-        """Return the list of paired phones."""
-        me = find_current_client(self.pairing)
-        if me is None:
-            return render_dialog("pair")
-        return render_dialog("phones", me=me, phones=self.pairing.clients, players=self.session.state.players)
+@routes.get(f"{ENTER_PATH}/<token>")
+def make_user_owner(token: str) -> ResponseReturnValue:
+    """Make the browser that opens the link with the one-time token an owner. A prefetch of it has no effect."""
+    known = find_current_client()  # a paired browser stays the same device
+    try:
+        client = current_pairing.redeem(token, _read_device_name(), known) if is_opened_by_user() else None
+    except PairingFullError:
+        return refuse(texts()("pair.full", limit=MAX_PAIRED_CLIENTS))
+    if client is None and not (known and known.admin):
+        return refuse(texts()("pair.used"), 404)
+    if client is not None:
+        remember_client(client)
+    return redirect("/", code=303)
 
-    def unpair(self) -> ResponseReturnValue:
-        """Unpair a phone. Each paired phone may unpair itself; only an owner may unpair others."""
-        me, wanted = find_current_client(self.pairing), request.form.get("phone", "")
-        if me is None or not (me.admin or me.id == wanted):
-            return refuse(texts()("phones.only_admin"), 403)
-        if not self.pairing.unpair(wanted):
-            return refuse(texts()("phones.gone"))
-        return accept(status=RELOAD)
 
-    def make_owner(self) -> ResponseReturnValue:
-        """Make another phone an owner, which only an owner may do."""
-        if refusal := require_admin(self.pairing):
-            return refusal
-        if not self.pairing.make_owner(request.form.get("phone", "")):
-            return refuse(texts()("phones.gone"))
-        return accept(status=RELOAD)
+@routes.get("/phones")
+def show_phones() -> Response:
+    """Return the list of paired phones."""
+    me = find_current_client()
+    if me is None:
+        return render_dialog("pair")
+    return render_dialog("phones", me=me, phones=current_pairing.clients, players=_list_players())
 
-    def assign_player(self) -> ResponseReturnValue:
-        """Assign this phone to a player of the game, or to no player."""
-        me, player = find_current_client(self.pairing), request.form.get("player", "")
-        if me is None or (player and player not in list_names(self.session.state)):
-            return refuse(texts()("phones.no_player"))
-        self.pairing.assign_player(me.id, player)
-        return accept(status=RELOAD)
+
+@routes.post("/phones/unpair")
+def unpair() -> ResponseReturnValue:
+    """Unpair a phone. Each paired phone may unpair itself; only an owner may unpair others."""
+    me, wanted = find_current_client(), request.form.get("phone", "")
+    if me is None or not (me.admin or me.id == wanted):
+        return refuse(texts()("phones.only_admin"), 403)
+    if not current_pairing.unpair(wanted):
+        return refuse(texts()("phones.gone"))
+    return accept(status=RELOAD)
+
+
+@routes.post("/phones/owner")
+def make_owner() -> ResponseReturnValue:
+    """Make another phone an owner, which only an owner may do."""
+    if refusal := require_admin():
+        return refusal
+    if not current_pairing.make_owner(request.form.get("phone", "")):
+        return refuse(texts()("phones.gone"))
+    return accept(status=RELOAD)
+
+
+@routes.post("/phones/player")
+def assign_player() -> ResponseReturnValue:
+    """Assign this phone to a player of the game, or to no player."""
+    me, player = find_current_client(), request.form.get("player", "")
+    if me is None or (player and player not in [one.name for one in _list_players()]):
+        return refuse(texts()("phones.no_player"))
+    current_pairing.assign_player(me.id, player)
+    return accept(status=RELOAD)
+
+
+def _list_players() -> tuple[PlayerView, ...]:
+    """Return the players of the game at the table; a hall has none."""
+    return table.session.state.players if "table" in current_app.extensions else ()
 
 
 def list_names(state: TableSnapshot) -> tuple[str, ...]:
@@ -153,9 +154,9 @@ def list_names(state: TableSnapshot) -> tuple[str, ...]:
     return tuple(player.name for player in state.players)
 
 
-def find_seat(pairing: Pairing, state: TableSnapshot) -> int | None:
+def find_seat(state: TableSnapshot) -> int | None:
     """Return the seat of the phone that sent the request, or None if it belongs to no player of the game."""
-    client = find_current_client(pairing)
+    client = find_current_client()
     return client.find_seat(list_names(state)) if client else None
 
 
@@ -198,56 +199,42 @@ def name_device(agent: str) -> str:
     return known[:MAX_DEVICE_NAME_LETTERS]
 
 
-SECURE_PATH = "/secure"
 CAMERA_PATH = "/camera"
 """Path of the page for a phone on a stand (`web.pages.pictures`), which the https link may open."""
 
 
-def create_secure_blueprint(pairing: Pairing, host: HostInfo) -> Blueprint:
-    """Return the routes `GET /secure` and `GET /secure/enter/TOKEN`."""
-    routes = Blueprint("secure", __name__, url_prefix=SECURE_PATH)
-    pages = SecurePages(pairing, host)
-    routes.get("")(pages.explain)
-    routes.get("/enter/<token>")(pages.enter)
-    return routes
+@secure_routes.get("")
+def explain_https() -> Response:
+    """Return the page that shows how to accept the table's own certificate."""
+    return render_page("secure.html", link=find_secure_link(), goes_to="")
 
 
-@dataclass(frozen=True)
-class SecurePages:
-    """The view functions that lead from http to https."""
+@secure_routes.get("/enter/<token>")
+def identify_device(token: str) -> ResponseReturnValue:
+    """Identify a device that comes from http, so that it remains paired. A prefetch of the link has no effect.
 
-    pairing: Pairing
-    host: HostInfo
-
-    def explain(self) -> Response:
-        """Return the page that shows how to accept the table's own certificate."""
-        return render_page("secure.html", link=find_secure_link(self.pairing, self.host), goes_to="")
-
-    def enter(self, token: str) -> ResponseReturnValue:
-        """Identify a device that comes from http, so that it remains paired. A prefetch of the link has no effect.
-
-        A script of the returned page opens the next page. After a redirect, the browser would not send the new cookie,
-        which is `SameSite=Strict`: browsers treat http and https as different sites.
-        """
-        client = self.pairing.redeem_handover(token) if request.is_secure and is_opened_by_user() else None
-        if client is not None:
-            remember_client(client)
-        elif find_current_client(self.pairing) is None:
-            return refuse(texts()("pair.used"), 404)
-        return render_page("secure.html", link="", goes_to=CAMERA_PATH if "camera" in request.args else "/")
+    A script of the returned page opens the next page. After a redirect, the browser would not send the new cookie,
+    which is `SameSite=Strict`: browsers treat http and https as different sites.
+    """
+    client = current_pairing.redeem_handover(token) if request.is_secure and is_opened_by_user() else None
+    if client is not None:
+        remember_client(client)
+    elif find_current_client() is None:
+        return refuse(texts()("pair.used"), 404)
+    return render_page("secure.html", link="", goes_to=CAMERA_PATH if "camera" in request.args else "/")
 
 
-def find_secure_link(pairing: Pairing, host: HostInfo, path: str = "/") -> str:
+def find_secure_link(path: str = "/") -> str:
     """Return the https address of the page at `path` (`/` or `CAMERA_PATH`), or an empty string.
 
     For a paired device, the address contains a token, so that the device remains paired. The string is empty if the
     table has no https, or if the request already came over https.
     """
-    port, client = host.find_secure_port(), find_current_client(pairing)
+    port, client = table.host.find_secure_port(), find_current_client()
     if port is None or request.is_secure:
         return ""
     address = make_secure_address(request.host_url.rstrip("/"), port)
     if client is None:
         return f"{address}{path}"
     query = "?camera" if path == CAMERA_PATH else ""
-    return f"{address}{SECURE_PATH}/enter/{pairing.make_handover_token(client.id)}{query}"
+    return f"{address}/secure/enter/{current_pairing.make_handover_token(client.id)}{query}"

@@ -6,11 +6,9 @@ the board is the camera.
 
 from __future__ import annotations
 
-import threading
 from contextlib import closing
-from dataclasses import dataclass, field
 
-from flask import Blueprint, Flask, Response, jsonify, request
+from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
@@ -23,15 +21,14 @@ from device.session.commands.base import TableCommand
 from device.session.commands.turns import EndTurnWithPicture
 from device.session.messages import CommandRefusedError, format_sentence
 from device.session.snapshot import Moment
-from device.session.table_session import TableSession
 from vision.photo import PhotoError, decode_photo
-from web.host_info import HostInfo
 from web.i18n import texts
 from web.pages.actions import explain_refusal
 from web.pages.pairing import CAMERA_PATH, find_seat, find_secure_link
 from web.responses import accept, refuse, render_page, require_pairing
 from web.security.csrf import CAMERA_PREVIEW_PATH, CAMERA_STILL_PATH, PICTURE_PATH
-from web.security.pairing import Pairing, find_current_client
+from web.security.pairing import find_current_client
+from web.served_table import table
 
 READ_TIMEOUT_S = 30.0
 """Longest wait for the decoding of a picture, and then for its reading, in seconds.
@@ -42,64 +39,54 @@ UNUSABLE_PICTURE_STATUS = 422
 """HTTP status for a picture that cannot be used. The notices of the snapshot give the reason."""
 
 
-def create_blueprint(session: TableSession, pairing: Pairing) -> Blueprint:
-    """Return the route `POST /actions/picture`, with the form fields `picture` (an image file) and `seen`.
+routes = Blueprint("pictures", __name__)
+camera_routes = Blueprint("phone_camera", __name__, url_prefix=CAMERA_PATH)
+camera_routes.before_request(require_pairing)
 
-    The picture ends the turn of the player to move. If the form has the field `again`, the picture answers the open
+
+@routes.post(PICTURE_PATH)
+def end_turn() -> ResponseReturnValue:
+    """End the turn with a picture, unless a picture of another phone has already ended this turn.
+
+    The form has the fields `picture` (an image file) and `seen`. With the field `again`, the picture answers the open
     question (`question_id`) instead. The response is 204 after the turn (303 for a form without script), or the reason
     of a refusal in one line.
     """
-    routes = Blueprint("pictures", __name__)
-    routes.post(PICTURE_PATH)(Pictures(session, pairing).end_turn)
-    return routes
+    t = texts()
+    seen = Moment.parse(request.form.get("seen", ""))
+    with closing(request.files.get("picture", FileStorage())) as file:
+        name, data = _clean_name(file.filename or ""), file.read()
+    if seen is None or not data:
+        return refuse(t("wrong.form"), 400)
+    if not table.photo_lock.acquire(timeout=READ_TIMEOUT_S):
+        return refuse(t("setup.slow"))
+    try:
+        image = decode_photo(data, name).image
+        seat = find_seat(table.session.state)
+        state = table.session.submit(_make_command(image), seen, seat).result(READ_TIMEOUT_S)
+    except PhotoError as error:
+        return refuse(t.translate(format_sentence(get_text("camera-picture", error))))
+    except CommandRefusedError as refusal:
+        return refuse(explain_refusal(refusal, seen, table.session.state))
+    except TimeoutError:
+        return accept()  # the board is still being read: the page shows this, and later the result
+    finally:
+        table.photo_lock.release()
+    if state.moment == seen and state.question is None:
+        return _explain_notices()
+    return accept()
 
 
-@dataclass(frozen=True)
-class Pictures:
-    """The view function that ends a turn with a picture.
+def _make_command(image: Image) -> TableCommand:
+    if not request.form.get("again"):
+        return EndTurnWithPicture(image)
+    return ReadAgainWithPicture(image, question_id=request.form.get("question_id", type=int))
 
-    Pictures of several phones are decoded and read one after the other, because a small file may need much memory.
-    """
 
-    session: TableSession
-    pairing: Pairing
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def end_turn(self) -> ResponseReturnValue:
-        """End the turn with a picture, unless a picture of another phone has already ended this turn."""
-        t = texts()
-        seen = Moment.parse(request.form.get("seen", ""))
-        with closing(request.files.get("picture", FileStorage())) as file:
-            name, data = _clean_name(file.filename or ""), file.read()
-        if seen is None or not data:
-            return refuse(t("wrong.form"), 400)
-        if not self.lock.acquire(timeout=READ_TIMEOUT_S):
-            return refuse(t("setup.slow"))
-        try:
-            image = decode_photo(data, name).image
-            seat = find_seat(self.pairing, self.session.state)
-            state = self.session.submit(self._make_command(image), seen, seat).result(READ_TIMEOUT_S)
-        except PhotoError as error:
-            return refuse(t.translate(format_sentence(get_text("camera-picture", error))))
-        except CommandRefusedError as refusal:
-            return refuse(explain_refusal(refusal, seen, self.session.state))
-        except TimeoutError:
-            return accept()  # the board is still being read: the page shows this, and later the result
-        finally:
-            self.lock.release()
-        if state.moment == seen and state.question is None:
-            return self._explain_notices()
-        return accept()
-
-    def _make_command(self, image: Image) -> TableCommand:
-        if not request.form.get("again"):
-            return EndTurnWithPicture(image)
-        return ReadAgainWithPicture(image, question_id=request.form.get("question_id", type=int))
-
-    def _explain_notices(self) -> Response:
-        t = texts()
-        reason = " ".join(t.translate(notice) for notice in self.session.state.notices)
-        return refuse(reason or t("wrong.form"), UNUSABLE_PICTURE_STATUS)
+def _explain_notices() -> Response:
+    t = texts()
+    reason = " ".join(t.translate(notice) for notice in table.session.state.notices)
+    return refuse(reason or t("wrong.form"), UNUSABLE_PICTURE_STATUS)
 
 
 def _clean_name(name: str) -> str:
@@ -111,74 +98,60 @@ REPLACED_STATUS = 410
 """HTTP status for a picture from a phone after another phone has become the camera."""
 
 
-def register_phone_camera(app: Flask, camera: PhoneStreamCamera | None, pairing: Pairing, host: HostInfo) -> None:
-    """Add the routes `/camera` and below, which require a paired phone. Do nothing if `camera` is None.
+@camera_routes.get("")
+def show_camera() -> Response:
+    """Return the page whose script sends the pictures of the phone's camera."""
+    return render_page("camera.html", link=find_secure_link(CAMERA_PATH))
 
-    `start` returns the id of a stream. The other requests contain it in their address: `preview` and `still` have a
-    JPEG picture as their body, and `stop` ends the stream.
+
+@camera_routes.post("/start")
+def start() -> ResponseReturnValue:
+    """Make this phone the camera, and return the id of its stream, which the other requests contain.
+
+    If another phone is the camera, refuse the request unless the form has the field `takes_over`.
     """
-    app.jinja_env.globals["has_phone_stream"] = camera is not None
-    if camera is None:
-        return
-    routes = Blueprint("phone_camera", __name__, url_prefix=CAMERA_PATH)
-    require_pairing(routes, pairing)
-    routes.register_error_handler(StreamEndedError, _refuse_picture)
-    pages = PhoneCameraPages(camera, pairing, host)
-    routes.get("")(pages.show)
-    routes.post("/start")(pages.start)
-    routes.post(CAMERA_PREVIEW_PATH.removeprefix(CAMERA_PATH))(pages.receive_preview)
-    routes.post(CAMERA_STILL_PATH.removeprefix(CAMERA_PATH))(pages.receive_still)
-    routes.post("/stop")(pages.stop)
-    app.register_blueprint(routes)
+    client = find_current_client()
+    assert client is not None  # only paired phones reach this route
+    try:
+        stream = _get_camera().start(client.id, client.device, takes_over=bool(request.form.get("takes_over")))
+    except PhoneInUseError as error:
+        return refuse(texts()("phone_camera.in_use", device=error.device))
+    return jsonify({"stream": stream})
 
 
-@dataclass(frozen=True)
-class PhoneCameraPages:
-    """The view functions for the phone that is the camera."""
+@camera_routes.post(CAMERA_PREVIEW_PATH.removeprefix(CAMERA_PATH))
+def receive_preview() -> ResponseReturnValue:
+    """Keep a small picture of the phone's camera.
 
-    camera: PhoneStreamCamera
-    pairing: Pairing
-    host: HostInfo
+    The response is JSON with the number of the full picture that the phone should send next, or null.
+    """
+    return jsonify({"still": _get_camera().receive_preview(_read_stream(), request.get_data())})
 
-    def show(self) -> Response:
-        """Return the page whose script sends the pictures of the phone's camera."""
-        return render_page("camera.html", link=find_secure_link(self.pairing, self.host, CAMERA_PATH))
 
-    def start(self) -> ResponseReturnValue:
-        """Make this phone the camera.
+@camera_routes.post(CAMERA_STILL_PATH.removeprefix(CAMERA_PATH))
+def receive_still() -> ResponseReturnValue:
+    """Keep the full picture with the number in the query."""
+    _get_camera().receive_still(_read_stream(), request.args.get("number", 0, type=int), request.get_data())
+    return Response(status=204)
 
-        If another phone is the camera, refuse the request unless the form has the field `takes_over`.
-        """
-        client = find_current_client(self.pairing)
-        assert client is not None  # only paired phones reach this route
-        try:
-            stream = self.camera.start(client.id, client.device, takes_over=bool(request.form.get("takes_over")))
-        except PhoneInUseError as error:
-            return refuse(texts()("phone_camera.in_use", device=error.device))
-        return jsonify({"stream": stream})
 
-    def receive_preview(self) -> ResponseReturnValue:
-        """Keep a small picture of the phone's camera.
+@camera_routes.post("/stop")
+def stop() -> ResponseReturnValue:
+    """End the stream, because the page of the phone was hidden or closed."""
+    _get_camera().stop(_read_stream())
+    return Response(status=204)
 
-        The response is JSON with the number of the full picture that the phone should send next, or null.
-        """
-        return jsonify({"still": self.camera.receive_preview(_read_stream(), request.get_data())})
 
-    def receive_still(self) -> ResponseReturnValue:
-        """Keep the full picture with the number in the query."""
-        self.camera.receive_still(_read_stream(), request.args.get("number", 0, type=int), request.get_data())
-        return Response(status=204)
-
-    def stop(self) -> ResponseReturnValue:
-        """End the stream, because the page of the phone was hidden or closed."""
-        self.camera.stop(_read_stream())
-        return Response(status=204)
+def _get_camera() -> PhoneStreamCamera:
+    assert table.session.phone_stream is not None  # otherwise these routes are not registered
+    return table.session.phone_stream
 
 
 def _read_stream() -> str:
     return request.args.get("stream", "")
 
 
+@camera_routes.errorhandler(StreamEndedError)
 def _refuse_picture(error: StreamEndedError) -> Response:
     """Return the refusal of a picture whose stream has ended.
 

@@ -5,10 +5,9 @@ The page keeps nothing on the server: its form has the scores, the board that wa
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
@@ -22,7 +21,6 @@ from device.session.commands.base import parse_board
 from device.session.commands.turn_corrections import FillTurns
 from device.session.messages import CommandRefusedError, make_refusal
 from device.session.snapshot_builder import build_snapshot
-from device.session.table_session import TableSession
 from device.storage.errors import ArchiveError
 from engine.board import SQUARES, Board, load_layout, square_name
 from engine.errors import TilekeeperError
@@ -36,26 +34,18 @@ from engine.sheet_errors import Mistake, SheetError
 from engine.tiles import TileSet, load_tile_set, playable_tile_set_names
 from vision.photo import PhotoError, decode_photo
 from web.filters import list_rows
-from web.game_archive import GameArchive
 from web.i18n import Texts, texts
 from web.pages.pictures import READ_TIMEOUT_S
-from web.responses import refuse, render_page, require_pairing
+from web.responses import render_page, require_pairing
 from web.security.csrf import REBUILD_PATH
-from web.security.pairing import Pairing
+from web.served_table import table
 
 SHOWN_ROWS = 14
 """Rows of an empty score sheet; the script adds more."""
 
 
-def create_blueprint(archive: GameArchive, pairing: Pairing, session: TableSession) -> Blueprint:
-    """Return the route `/history/rebuild`, which requires a paired phone."""
-    routes = Blueprint("rebuild", __name__)
-    routes.register_error_handler(TimeoutError, lambda _: refuse(texts()("setup.slow")))
-    require_pairing(routes, pairing)
-    pages = RebuildPages(archive, session)
-    routes.get(REBUILD_PATH)(pages.show)
-    routes.post(REBUILD_PATH)(pages.rebuild)
-    return routes
+routes = Blueprint("rebuild", __name__)
+routes.before_request(require_pairing)
 
 
 class _FormError(TilekeeperError):
@@ -85,136 +75,139 @@ class _Form:
         return PaperGame(sheet, board, self.tiles, load_layout(layout))
 
 
-@dataclass(frozen=True)
-class RebuildPages:
-    """The view functions of the page."""
+@routes.get(REBUILD_PATH)
+def show_empty_form() -> Response:
+    """Return the empty form, with as many columns as the query says."""
+    state = table.session.state
+    seats = len(state.players)
+    count = min(max(request.args.get("players", seats, type=int), MIN_PLAYERS), MAX_PLAYERS)
+    first = table.session.find_player_due(1) if seats else 0
+    names = [state.players[(first + n) % seats].name if count == seats else "" for n in range(count)]
+    return _render(_Form(tuple(names), state.tiles, (("",) * count,) * SHOWN_ROWS))
 
-    archive: GameArchive
-    session: TableSession
-    lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def show(self) -> Response:
-        """Return the empty form, with as many columns as the query says."""
-        state = self.session.state
-        seats = len(state.players)
-        count = min(max(request.args.get("players", seats, type=int), MIN_PLAYERS), MAX_PLAYERS)
-        first = self.session.find_player_due(1) if seats else 0
-        names = [state.players[(first + n) % seats].name if count == seats else "" for n in range(count)]
-        return self._render(_Form(tuple(names), state.tiles, (("",) * count,) * SHOWN_ROWS))
+@routes.post(REBUILD_PATH)
+def show_or_save_game() -> ResponseReturnValue:
+    """Show what the board and the scores say, or save the game and redirect to its page."""
+    form = _read_form()
+    try:
+        form = _find_board(form)
+        paper, orders = rebuild(form.make_paper(table.session.state.board.layout))
+        orders = _choose_plays(orders)
+        if "save" in request.form and orders.count == 1:
+            return redirect(f"/history/{_save(paper, orders)}", code=303)
+        if "fill" in request.form and orders.count == 1:
+            _fill_turns(form, paper, orders)
+            return redirect("/", code=303)
+    except (ScoreSheetError, CommandRefusedError, ArchiveError) as error:
+        return _render(form, reason=texts().translate(error))
+    except TooManyOrdersError:
+        return _render(form, reason=texts()("rebuild.too_many"))
+    except _FormError as error:
+        return _render(form, reason=str(error))
+    return _render_result(form, paper, orders)
 
-    def rebuild(self) -> ResponseReturnValue:
-        """Show what the board and the scores say, or save the game and redirect to its page."""
-        form = self._read_form()
-        try:
-            form = self._find_board(form)
-            paper, orders = rebuild(form.make_paper(self.session.state.board.layout))
-            orders = _choose_plays(orders)
-            if "save" in request.form and orders.count == 1:
-                return redirect(f"/history/{self._save(paper, orders)}", code=303)
-            if "fill" in request.form and orders.count == 1:
-                self._fill_turns(form, paper, orders)
-                return redirect("/", code=303)
-        except (ScoreSheetError, CommandRefusedError, ArchiveError) as error:
-            return self._render(form, reason=texts().translate(error))
-        except TooManyOrdersError:
-            return self._render(form, reason=texts()("rebuild.too_many"))
-        except _FormError as error:
-            return self._render(form, reason=str(error))
-        return self._render_result(form, paper, orders)
 
-    def _read_form(self) -> _Form:
-        names = tuple(clean_name(name)[:MAX_PLAYER_NAME_LENGTH] for name in request.form.getlist("players"))
-        written = [cell[:12] for cell in request.form.getlist("score")[: MAX_ROWS * MAX_PLAYERS]]
-        width = max(len(names), 1)
-        cells = tuple(tuple(written[start : start + width]) for start in range(0, len(written), width))
-        chosen = request.form.get("tiles", "")
-        tiles = load_tile_set(chosen) if chosen in playable_tile_set_names() else self.session.state.tiles
-        symbols = request.form.get("symbols", "").split()[: len(SQUARES)]
-        symbols += [EMPTY] * (len(SQUARES) - len(symbols)) if symbols else []
-        doubts = request.form.get("doubts", "").split()[: len(SQUARES)]
-        return _Form(names, tiles, cells, tuple(symbols), tuple(doubts))
+def _read_form() -> _Form:
+    names = tuple(clean_name(name)[:MAX_PLAYER_NAME_LENGTH] for name in request.form.getlist("players"))
+    written = [cell[:12] for cell in request.form.getlist("score")[: MAX_ROWS * MAX_PLAYERS]]
+    width = max(len(names), 1)
+    cells = tuple(tuple(written[start : start + width]) for start in range(0, len(written), width))
+    chosen = request.form.get("tiles", "")
+    tiles = load_tile_set(chosen) if chosen in playable_tile_set_names() else table.session.state.tiles
+    symbols = request.form.get("symbols", "").split()[: len(SQUARES)]
+    symbols += [EMPTY] * (len(SQUARES) - len(symbols)) if symbols else []
+    doubts = request.form.get("doubts", "").split()[: len(SQUARES)]
+    return _Form(names, tiles, cells, tuple(symbols), tuple(doubts))
 
-    def _find_board(self, form: _Form) -> _Form:
-        """Return the form with the board of the photograph, of the table, or of the form. Raises `_FormError`."""
-        with closing(request.files.get("photo", FileStorage())) as file:
-            data = file.read()
-        if data:
-            return self._read_picture(form, lambda: decode_photo(data, "").image)
-        if "from_table" in request.form:
-            state = self.session.state
-            form = replace(form, tiles=state.tiles)
-            if any(state.board.tiles):
-                return replace(form, symbols=tuple(symbol for row in list_rows(state) for symbol in row))
-            return self._read_picture(form, self.session.capture_still)
-        if not form.symbols:
-            raise _FormError(texts()("rebuild.no_board"))
-        return form
 
-    def _read_picture(self, form: _Form, take_picture: Callable[[], Image]) -> _Form:
-        if not self.lock.acquire(timeout=READ_TIMEOUT_S):
-            raise _FormError(texts()("setup.slow"))
-        try:
-            reading = self.session.read_photograph(take_picture(), form.tiles.letters).board
-        except (CameraError, PhotoError) as error:
-            raise _FormError(texts().translate(error)) from error
-        finally:
-            self.lock.release()
-        if reading is None:
-            raise _FormError(texts()("rebuild.unread"))
-        symbols = tuple(symbol for row in build_board(reading).rows(form.tiles) for symbol in row)
-        return replace(form, symbols=symbols, doubts=tuple(map(square_name, find_doubts(reading))))
+def _find_board(form: _Form) -> _Form:
+    """Return the form with the board of the photograph, of the table, or of the form. Raises `_FormError`."""
+    with closing(request.files.get("photo", FileStorage())) as file:
+        data = file.read()
+    if data:
+        return _read_picture(form, lambda: decode_photo(data, "").image)
+    if "from_table" in request.form:
+        state = table.session.state
+        form = replace(form, tiles=state.tiles)
+        if any(state.board.tiles):
+            return replace(form, symbols=tuple(symbol for row in list_rows(state) for symbol in row))
+        return _read_picture(form, table.session.capture_still)
+    if not form.symbols:
+        raise _FormError(texts()("rebuild.no_board"))
+    return form
 
-    def _is_at_table(self, form: _Form) -> bool:
-        """Return True if the players and the tiles of the form are those of the game at the table."""
-        state = self.session.state
-        return form.tiles == state.tiles and sorted(form.names) == sorted(player.name for player in state.players)
 
-    def _fill_turns(self, form: _Form, paper: PaperGame, orders: PlayOrders) -> None:
-        """Make the turns of the game at the table those of the sheet. Raises `CommandRefusedError`, `TimeoutError`."""
-        if not self._is_at_table(form):
-            raise make_refusal("quicker")
-        seats = [player.name for player in self.session.state.players]
-        acts = paper.list_acts(next(iter(orders)))
-        turns = tuple((replace(act, player=seats.index(form.names[act.player or 0])), score) for act, score in acts)
-        self.session.submit(FillTurns(turns)).result(READ_TIMEOUT_S)
+def _read_picture(form: _Form, take_picture: Callable[[], Image]) -> _Form:
+    if not table.photo_lock.acquire(timeout=READ_TIMEOUT_S):
+        raise _FormError(texts()("setup.slow"))
+    try:
+        reading = table.session.read_photograph(take_picture(), form.tiles.letters).board
+    except (CameraError, PhotoError) as error:
+        raise _FormError(texts().translate(error)) from error
+    finally:
+        table.photo_lock.release()
+    if reading is None:
+        raise _FormError(texts()("rebuild.unread"))
+    symbols = tuple(symbol for row in build_board(reading).rows(form.tiles) for symbol in row)
+    return replace(form, symbols=symbols, doubts=tuple(map(square_name, find_doubts(reading))))
 
-    def _save(self, paper: PaperGame, orders: PlayOrders) -> int:
-        """Save the game as an imported one, and return its number. Raises `ArchiveError`."""
-        game = paper.build_game(next(iter(orders)))
-        record = build_record(game, load_shipped_lexicon(paper.tiles.language_code))
-        return self.archive.import_game(format_gcg(record).encode())
 
-    def _render_result(self, form: _Form, paper: PaperGame, orders: PlayOrders) -> Response:
-        t, chosen = texts(), _list_choices()
-        if not orders.count:
-            places = [list(_describe_place(t, paper, place)) for place in paper.find_mistakes()]
-            return self._render(form, mistakes=places)
-        turn = orders.find_open_turn()
-        if turn is not None:
-            question = _Question(turn, *paper.locate(turn), tuple(paper.list_plays(orders, turn)))
-            return self._render(form, question=question, chosen=chosen)
-        game = paper.build_game(next(iter(orders)))
-        words = load_shipped_lexicon(paper.tiles.language_code)
-        unlisted = sorted(find_unlisted_words(game, words)) if words else []
-        result, at_table = build_snapshot(game, None), self._is_at_table(form)
-        return self._render(form, result=result, unlisted=unlisted, chosen=chosen, at_table=at_table)
+def _is_at_table(form: _Form) -> bool:
+    """Return True if the players and the tiles of the form are those of the game at the table."""
+    state = table.session.state
+    return form.tiles == state.tiles and sorted(form.names) == sorted(player.name for player in state.players)
 
-    def _render(self, form: _Form, **values: object) -> Response:
-        game = Game.start(("1", "2"), tile_set=form.tiles.name, layout=self.session.state.board.layout)
-        state = replace(build_snapshot(game, None), board_colours=self.session.state.board_colours)
-        has_camera = bool(self.session.state.players) and not self.session.uses_phone_camera
-        cells = [(symbol, "" if symbol == EMPTY else form.tiles.upper(symbol)) for symbol in form.symbols]
-        return render_page(
-            "history/rebuild.html",
-            form=form,
-            state=state,
-            cells=cells,
-            letters=[(letter, form.tiles.lower(letter)) for letter in (*form.tiles.letters, BLANK)],
-            tile_sets=[name for name in playable_tile_set_names() if not load_tile_set(name).by_hand_only],
-            has_table=any(self.session.state.board.tiles) or has_camera,
-            longest=MAX_PLAYER_NAME_LENGTH,
-            **values,
-        )
+
+def _fill_turns(form: _Form, paper: PaperGame, orders: PlayOrders) -> None:
+    """Make the turns of the game at the table those of the sheet. Raises `CommandRefusedError`, `TimeoutError`."""
+    if not _is_at_table(form):
+        raise make_refusal("quicker")
+    seats = [player.name for player in table.session.state.players]
+    acts = paper.list_acts(next(iter(orders)))
+    turns = tuple((replace(act, player=seats.index(form.names[act.player or 0])), score) for act, score in acts)
+    table.session.submit(FillTurns(turns)).result(READ_TIMEOUT_S)
+
+
+def _save(paper: PaperGame, orders: PlayOrders) -> int:
+    """Save the game as an imported one, and return its number. Raises `ArchiveError`."""
+    game = paper.build_game(next(iter(orders)))
+    record = build_record(game, load_shipped_lexicon(paper.tiles.language_code))
+    return table.archive.import_game(format_gcg(record).encode())
+
+
+def _render_result(form: _Form, paper: PaperGame, orders: PlayOrders) -> Response:
+    t, chosen = texts(), _list_choices()
+    if not orders.count:
+        places = [list(_describe_place(t, paper, place)) for place in paper.find_mistakes()]
+        return _render(form, mistakes=places)
+    turn = orders.find_open_turn()
+    if turn is not None:
+        question = _Question(turn, *paper.locate(turn), tuple(paper.list_plays(orders, turn)))
+        return _render(form, question=question, chosen=chosen)
+    game = paper.build_game(next(iter(orders)))
+    words = load_shipped_lexicon(paper.tiles.language_code)
+    unlisted = sorted(find_unlisted_words(game, words)) if words else []
+    result, at_table = build_snapshot(game, None), _is_at_table(form)
+    return _render(form, result=result, unlisted=unlisted, chosen=chosen, at_table=at_table)
+
+
+def _render(form: _Form, **values: object) -> Response:
+    game = Game.start(("1", "2"), tile_set=form.tiles.name, layout=table.session.state.board.layout)
+    state = replace(build_snapshot(game, None), board_colours=table.session.state.board_colours)
+    has_camera = bool(table.session.state.players) and not table.session.uses_phone_camera
+    cells = [(symbol, "" if symbol == EMPTY else form.tiles.upper(symbol)) for symbol in form.symbols]
+    return render_page(
+        "history/rebuild.html",
+        form=form,
+        state=state,
+        cells=cells,
+        letters=[(letter, form.tiles.lower(letter)) for letter in (*form.tiles.letters, BLANK)],
+        tile_sets=[name for name in playable_tile_set_names() if not load_tile_set(name).by_hand_only],
+        has_table=any(table.session.state.board.tiles) or has_camera,
+        longest=MAX_PLAYER_NAME_LENGTH,
+        **values,
+    )
 
 
 @dataclass(frozen=True, slots=True)

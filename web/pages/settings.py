@@ -5,31 +5,26 @@ The sheet of the set-up page has the settings that a family needs: players, tile
 
 from __future__ import annotations
 
-import dataclasses
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
-from device.cameras import CameraError, is_camera_spec, open_camera
-from device.cameras.listing import AvailableCamera, is_network_address, list_cameras, resolve_camera
-from device.cameras.reconnecting import CameraPreview
+from device.cameras import is_camera_spec
+from device.cameras.listing import AvailableCamera, is_network_address, resolve_camera
 from device.capture.turn_images import encode_jpeg, shrink_image
 from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
 from device.session.new_game import OWN_LEXICON, SHIPPED_LEXICON, list_own_lexicons
 from device.session.rule_choices import list_option_texts
-from device.session.table_session import TableSession
-from device.settings import GameSettings, SettingsError
+from device.settings import GameSettings
 from device.settings_editor import (
     SettingField,
     SettingPath,
-    SettingsChangedError,
-    SettingsEditor,
     SettingsForm,
     list_fields,
 )
@@ -44,14 +39,14 @@ from device.storage.lexicons import (
     open_lexicon,
     save_uploaded_list,
 )
-from device.system.start_record import FailedPart
 from engine.lexicon import LexiconError, describe_list, load_shipped_lexicon
 from engine.rules import MAX_PLAYERS, MIN_PLAYERS
 from engine.tiles import load_tile_set, playable_tile_set_names
+from web.host_info import SettingsAccess
 from web.i18n import languages, texts
 from web.responses import refuse, render_page, require_admin, send_picture
 from web.security.csrf import LEXICON_PATH
-from web.security.pairing import Pairing
+from web.served_table import table
 
 
 def describe_word_list(path: Path, language: str) -> str:
@@ -94,14 +89,6 @@ MAX_SIDE_PX = 960
 JPEG_QUALITY = 95
 
 
-@dataclass(frozen=True)
-class CameraChoice:
-    """The cameras that can be chosen, and previews of those that the table does not use."""
-
-    list_cameras: Callable[[], Sequence[AvailableCamera]] = list_cameras
-    preview: CameraPreview = dataclasses.field(default_factory=lambda: CameraPreview(open_camera))
-
-
 LEXICON: SettingPath = ("game", "lexicon")
 """The setting of the word list, for which the page offers installed and uploaded lists."""
 TILES: SettingPath = ("game", "tiles")
@@ -113,163 +100,149 @@ _LIST_SAVED = "list"
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class SettingsAccess:
-    """The settings that the page may change: the settings file, and the word lists in `lexicon_folder`.
-
-    An uploaded list is stored for the language of its tiles. `restart` restarts the program after the response was
-    sent. `cameras` are the cameras that the admin can choose. `find_new_version` returns a version newer than the
-    program, or an empty string, and `find_failed_parts` the parts without which the program has started.
-    """
-
-    editor: SettingsEditor
-    lexicon_folder: Path
-    restart: Callable[[], None] = lambda: None
-    cameras: CameraChoice = dataclasses.field(default_factory=CameraChoice)
-    find_new_version: Callable[[], str] = str
-    find_failed_parts: Callable[[], Sequence[FailedPart]] = tuple
+routes = Blueprint("settings", __name__, url_prefix="/settings")
+routes.before_request(require_admin)
 
 
-def create_blueprint(access: SettingsAccess, pairing: Pairing, session: TableSession) -> Blueprint:
-    """Return the routes `/settings` and below, which only the admin may use."""
-    routes = Blueprint("settings", __name__, url_prefix="/settings")
-    routes.before_request(lambda: require_admin(pairing))
-    routes.register_error_handler(SettingsChangedError, lambda _: refuse(texts()("settings.open_again")))
-    routes.register_error_handler(SettingsError, lambda error: refuse(texts().translate(error)))
-    routes.register_error_handler(OSError, refuse_write)
-    pages = SettingsPages(access, session)
-    routes.get("")(pages.show)
-    routes.post("")(pages.save)
-    routes.post("/source")(pages.save_source)
-    routes.post("/defaults")(pages.replace_by_defaults)
-    routes.post("/aside")(pages.set_aside)
-    routes.post(LEXICON_PATH.removeprefix("/settings"))(pages.upload_lexicon)
-    routes.post("/restart")(pages.restart)
-    routes.get(CAMERAS_PATH, endpoint="cameras")(lambda: redirect("/setup#step-table"))
-    routes.get(f"{CAMERAS_PATH}/picture")(pages.send_camera_picture)
-    return routes
+def get_access() -> SettingsAccess:
+    """Return the access to the settings of the table. The settings pages exist only at a table with such an access."""
+    assert table.host.settings is not None
+    return table.host.settings
 
 
-@dataclass(frozen=True)
-class SettingsPages:
-    """The view functions for the settings."""
+@routes.get("")
+def show() -> Response:
+    """Return the form with all settings."""
+    return _render(get_access().editor.read())
 
-    access: SettingsAccess
-    session: TableSession
 
-    def show(self) -> Response:
-        """Return the form with all settings."""
-        return self._render(self.access.editor.read())
+@routes.post("")
+def save() -> ResponseReturnValue:
+    """Save the changed settings, or return the form with an error at its field."""
+    fields = [field for field in list_fields() if field.name in request.form]
+    changed = {field.path: request.form.getlist(field.name)[-1] for field in fields}
+    if changed.get(LEXICON, "") not in _list_lexicons(get_access().editor.read()):
+        return refuse(texts()("settings.unknown_lexicon"))
+    return _respond(get_access().editor.save(changed, request.form.get("version", "")))
 
-    def save(self) -> ResponseReturnValue:
-        """Save the changed settings, or return the form with an error at its field."""
-        fields = [field for field in list_fields() if field.name in request.form]
-        changed = {field.path: request.form.getlist(field.name)[-1] for field in fields}
-        if changed.get(LEXICON, "") not in self._list_lexicons(self.access.editor.read()):
-            return refuse(texts()("settings.unknown_lexicon"))
-        return self._respond(self.access.editor.save(changed, request.form.get("version", "")))
 
-    def upload_lexicon(self) -> ResponseReturnValue:
-        """Save an uploaded word list, and choose this list in the settings."""
-        editor = self.access.editor
-        form = editor.read()
-        tiles = form.texts.get(TILES, "")
-        if tiles not in playable_tile_set_names():
-            return refuse(texts()("settings.unknown_lexicon"))
-        with closing(request.files.get("file", FileStorage())) as file:
-            try:
-                path = save_uploaded_list(
-                    file.filename or "",
-                    file.read(),
-                    self.access.lexicon_folder,
-                    load_tile_set(tiles),
-                    find_cache_folder(),
-                )
-            except LexiconError as error:
-                return self._render(replace(form, errors={LEXICON: texts().translate(error)}), 422)
-        return self._respond(editor.save({LEXICON: str(path)}, form.version), _LIST_SAVED)
-
-    def save_source(self) -> ResponseReturnValue:
-        """Save the text of a settings file that has a mistake, or return it with the next mistake."""
-        form = self.access.editor.save_source(request.form.get("source", ""), request.form.get("version", ""))
-        return self._respond(form)
-
-    def set_aside(self) -> ResponseReturnValue:
-        """Rename a file that could not be used at the start, and restart, which makes a new one."""
-        wanted = request.form.get("part", "")
-        file = next((part.file for part in self.access.find_failed_parts() if part.part == wanted), None)
-        if file is None:
-            return refuse(texts()("settings.open_again"))
-        rename_aside(file)
-        return self.restart()
-
-    def replace_by_defaults(self) -> ResponseReturnValue:
-        """Replace an unreadable settings file by the default file."""
-        if not self.access.editor.read().problem:
-            return refuse(texts()("settings.open_again"))
-        self.access.editor.replace_by_defaults()
-        return redirect("/settings?saved", code=303)
-
-    def restart(self) -> ResponseReturnValue:
-        """Restart the program after the response was sent."""
-        self.access.restart()
-        return render_page("restart.html", goes_to="/settings")
-
-    def send_camera_picture(self) -> ResponseReturnValue:
-        """Return a new picture of a listed camera, or the reason why there is none."""
-        source = request.args.get("source", "")
-        in_use = resolve_camera(self.access.editor.running.camera.source)
-        listed = {in_use, *(camera.source for camera in self.access.cameras.list_cameras())}
-        if source.startswith(WITHOUT_PICTURE) or source not in listed:
-            return refuse(texts()("cameras.gone"), 404)
+@routes.post(LEXICON_PATH.removeprefix("/settings"))
+def upload_lexicon() -> ResponseReturnValue:
+    """Save an uploaded word list, and choose this list in the settings."""
+    editor = get_access().editor
+    form = editor.read()
+    tiles = form.texts.get(TILES, "")
+    if tiles not in playable_tile_set_names():
+        return refuse(texts()("settings.unknown_lexicon"))
+    with closing(request.files.get("file", FileStorage())) as file:
         try:
-            image = (
-                self.session.capture_still() if source == in_use else self.access.cameras.preview.take_picture(source)
+            path = save_uploaded_list(
+                file.filename or "",
+                file.read(),
+                get_access().lexicon_folder,
+                load_tile_set(tiles),
+                find_cache_folder(),
             )
-        except CameraError as error:
-            return refuse(texts().translate(error))
-        return send_picture(encode_jpeg(shrink_image(image, MAX_SIDE_PX), JPEG_QUALITY), "no-store")
+        except LexiconError as error:
+            return _render(replace(form, errors={LEXICON: texts().translate(error)}), 422)
+    return _respond(editor.save({LEXICON: str(path)}, form.version), _LIST_SAVED)
 
-    def _respond(self, form: SettingsForm, saved: str = "") -> ResponseReturnValue:
-        if form.errors or form.problem:
-            return self._render(form, 422)
-        return redirect(f"/settings?saved={saved}".rstrip("="), code=303)
 
-    def _render(self, form: SettingsForm, status: int = 200) -> Response:
-        editor = self.access.editor
-        sections: dict[str, list[SettingField]] = {}
-        for one in list_fields():
-            if one.path not in MAIN_FIELDS:
-                sections.setdefault(one.section, []).append(one)
-        response = render_page(
-            "settings.html",
-            form=form,
-            refusal=texts()("settings.nothing_saved") if form.errors else "",
-            main_fields=[one for one in list_fields() if one.path in MAIN_FIELDS],
-            sections=sections,
-            failed_parts=self.access.find_failed_parts(),
-            overrides=editor.overrides,
-            lexicon=LEXICON,
-            camera=SOURCE,
-            rule_choices=list_option_texts(),
-            named={LEXICON: self._list_lexicons(form), LANGUAGE: _list_languages(), TILES: _list_tile_sets(form)},
-            lexicon_path=LEXICON_PATH,
-            pending=editor.list_pending(),
-            path=editor.path,
-            saved="saved" in request.args,
-            list_report=_describe_chosen_list(form) if request.args.get("saved") == _LIST_SAVED else (),
-            new_version=self.access.find_new_version(),
-        )
-        response.status_code = status
-        return response
+@routes.post("/source")
+def save_source() -> ResponseReturnValue:
+    """Save the text of a settings file that has a mistake, or return it with the next mistake."""
+    form = get_access().editor.save_source(request.form.get("source", ""), request.form.get("version", ""))
+    return _respond(form)
 
-    def _list_lexicons(self, form: SettingsForm) -> Mapping[str, str]:
-        """Return the values that are allowed for the setting of the word list, with their names."""
-        t, lists = texts(), OwnLists(folder=self.access.lexicon_folder)
-        uploads = {str(path): describe_word_list(path, lists.find_language(path)) for path in lists.list_uploads()}
-        installed = {str(path): path.stem for path in find_system_lists()}
-        current, none = form.texts.get(LEXICON, ""), t("new.lexicon_none")
-        return {current: current, "": t("new.lexicon_shipped"), **uploads, **installed, NO_LEXICON: none}
+
+@routes.post("/aside")
+def set_aside() -> ResponseReturnValue:
+    """Rename a file that could not be used at the start, and restart, which makes a new one."""
+    wanted = request.form.get("part", "")
+    file = next((part.file for part in get_access().find_failed_parts() if part.part == wanted), None)
+    if file is None:
+        return refuse(texts()("settings.open_again"))
+    rename_aside(file)
+    return restart()
+
+
+@routes.post("/defaults")
+def replace_by_defaults() -> ResponseReturnValue:
+    """Replace an unreadable settings file by the default file."""
+    if not get_access().editor.read().problem:
+        return refuse(texts()("settings.open_again"))
+    get_access().editor.replace_by_defaults()
+    return redirect("/settings?saved", code=303)
+
+
+@routes.post("/restart")
+def restart() -> ResponseReturnValue:
+    """Restart the program after the response was sent."""
+    get_access().restart()
+    return render_page("restart.html", goes_to="/settings")
+
+
+@routes.get(CAMERAS_PATH)
+def show_cameras() -> ResponseReturnValue:
+    """Redirect to the set-up page, which shows the cameras."""
+    return redirect("/setup#step-table")
+
+
+@routes.get(f"{CAMERAS_PATH}/picture")
+def send_camera_picture() -> ResponseReturnValue:
+    """Return a new picture of a listed camera, or the reason why there is none."""
+    source = request.args.get("source", "")
+    in_use = resolve_camera(get_access().editor.running.camera.source)
+    listed = {in_use, *(camera.source for camera in get_access().cameras.list_cameras())}
+    if source.startswith(WITHOUT_PICTURE) or source not in listed:
+        return refuse(texts()("cameras.gone"), 404)
+    preview = get_access().cameras.preview
+    image = table.session.capture_still() if source == in_use else preview.take_picture(source)
+    return send_picture(encode_jpeg(shrink_image(image, MAX_SIDE_PX), JPEG_QUALITY), "no-store")
+
+
+def _respond(form: SettingsForm, saved: str = "") -> ResponseReturnValue:
+    if form.errors or form.problem:
+        return _render(form, 422)
+    return redirect(f"/settings?saved={saved}".rstrip("="), code=303)
+
+
+def _render(form: SettingsForm, status: int = 200) -> Response:
+    editor = get_access().editor
+    sections: dict[str, list[SettingField]] = {}
+    for one in list_fields():
+        if one.path not in MAIN_FIELDS:
+            sections.setdefault(one.section, []).append(one)
+    response = render_page(
+        "settings.html",
+        form=form,
+        refusal=texts()("settings.nothing_saved") if form.errors else "",
+        main_fields=[one for one in list_fields() if one.path in MAIN_FIELDS],
+        sections=sections,
+        failed_parts=get_access().find_failed_parts(),
+        overrides=editor.overrides,
+        lexicon=LEXICON,
+        camera=SOURCE,
+        rule_choices=list_option_texts(),
+        named={LEXICON: _list_lexicons(form), LANGUAGE: _list_languages(), TILES: _list_tile_sets(form)},
+        lexicon_path=LEXICON_PATH,
+        pending=editor.list_pending(),
+        path=editor.path,
+        saved="saved" in request.args,
+        list_report=_describe_chosen_list(form) if request.args.get("saved") == _LIST_SAVED else (),
+        new_version=get_access().find_new_version(),
+    )
+    response.status_code = status
+    return response
+
+
+def _list_lexicons(form: SettingsForm) -> Mapping[str, str]:
+    """Return the values that are allowed for the setting of the word list, with their names."""
+    t, lists = texts(), OwnLists(folder=get_access().lexicon_folder)
+    uploads = {str(path): describe_word_list(path, lists.find_language(path)) for path in lists.list_uploads()}
+    installed = {str(path): path.stem for path in find_system_lists()}
+    current, none = form.texts.get(LEXICON, ""), t("new.lexicon_none")
+    return {current: current, "": t("new.lexicon_shipped"), **uploads, **installed, NO_LEXICON: none}
 
 
 def _describe_chosen_list(form: SettingsForm) -> Sequence[str]:
@@ -298,6 +271,7 @@ def _sort_by_name(names: Mapping[str, str]) -> Mapping[str, str]:
     return dict(sorted(names.items(), key=lambda item: item[1].casefold()))
 
 
+@routes.errorhandler(OSError)
 def refuse_write(error: Exception) -> Response:
     """Return the response if the settings file cannot be written."""
     reason = getattr(error, "strerror", None) or error
@@ -314,110 +288,105 @@ _FOLDER_PREFIX = "folder:"
 _DEFAULT_PLAYERS = GameSettings().players
 
 
-@dataclass(frozen=True)
-class TableSheet:
-    """The sheet over the settings of `access`; only the admin may see and save it."""
+def save_sheet() -> SettingsForm:
+    """Save the form of the request, and return it with its errors. Raises `SettingsError` and `OSError`."""
+    shown = get_access().editor.read()
+    if shown.problem:
+        return shown
+    changes = {PLAYERS: _read_players(), TILES: request.form.get("tiles", ""), COLOURS: request.form["colours"]}
+    source = _read_source(resolve_camera(shown.texts[SOURCE]))
+    if source is not None:
+        changes[SOURCE] = source
+    form = replace(shown, texts={**shown.texts, **changes})
+    try:
+        changes[LEXICON] = _read_lexicon(form)
+    except LexiconError as error:
+        return replace(form, errors={LEXICON: texts().translate(error)})
+    return get_access().editor.save(changes, request.form.get("version", ""))
 
-    access: SettingsAccess
 
-    def read(self) -> SettingsForm:
-        """Return the settings file as a form."""
-        return self.access.editor.read()
+def find_other_problem(form: SettingsForm) -> str:
+    """Return an error of the settings file that belongs to no field of the sheet, or an empty string."""
+    others = (f"{'.'.join(path)}: {texts().translate(error)}" for path, error in form.errors.items())
+    is_shown = all(path in _FIELDS for path in form.errors)
+    return form.problem or ("" if is_shown else next(others))
 
-    def save(self) -> SettingsForm:
-        """Save the form of the request, and return it with its errors. Raises `SettingsError` and `OSError`."""
-        shown = self.read()
-        if shown.problem:
-            return shown
-        changes = {PLAYERS: _read_players(), TILES: request.form.get("tiles", ""), COLOURS: request.form["colours"]}
-        source = self._read_source(resolve_camera(shown.texts[SOURCE]))
-        if source is not None:
-            changes[SOURCE] = source
-        form = replace(shown, texts={**shown.texts, **changes})
-        try:
-            changes[LEXICON] = self._read_lexicon(form)
-        except LexiconError as error:
-            return replace(form, errors={LEXICON: texts().translate(error)})
-        return self.access.editor.save(changes, request.form.get("version", ""))
 
-    def find_other_problem(self, form: SettingsForm) -> str:
-        """Return an error of the settings file that belongs to no field of the sheet, or an empty string."""
-        others = (f"{'.'.join(path)}: {texts().translate(error)}" for path, error in form.errors.items())
-        is_shown = all(path in _FIELDS for path in form.errors)
-        return form.problem or ("" if is_shown else next(others))
+def describe_sheet(form: SettingsForm) -> Mapping[str, object]:
+    """Return the values for the template; nothing if the settings file cannot be read."""
+    if form.problem:
+        return {}
+    t, tiles = texts(), form.texts[TILES]
+    names = tuple(form.texts[PLAYERS].splitlines())
+    own_lists = describe_own_lists(list_own_lexicons(_own_lists(form).find))
+    colours = next(field for field in list_fields() if field.path == COLOURS)
+    return {
+        "names": ("",) * MAX_PLAYERS if names == _DEFAULT_PLAYERS else (*names, *[""] * MAX_PLAYERS)[:MAX_PLAYERS],
+        "longest": MAX_PLAYER_NAME_LENGTH,
+        "tiles": tiles,
+        "tile_sets": sorted(((name, t(f"tiles.{name}")) for name in playable_tile_set_names()), key=lambda p: p[1]),
+        "own_lists": own_lists,
+        "default_lists": describe_default_lists(),
+        "lexicon": _choose_lexicon(form, has_own=tiles in own_lists),
+        "without_list": [name for name in playable_tile_set_names() if not has_default_lexicon(name)],
+        **_describe_camera(form),
+        "without_picture": WITHOUT_PICTURE,
+        "colours": [
+            (name, t(f"{colours.texts}.{name}") if name else t("setup.own_colours")) for name in colours.choices
+        ],
+        "colour": form.texts[COLOURS],
+        "wrong": {".".join(path): t.translate(error) for path, error in form.errors.items()},
+        "version": form.version,
+        "options": [option for path, option in get_access().editor.overrides.items() if path in _FIELDS],
+    }
 
-    def describe(self, form: SettingsForm) -> Mapping[str, object]:
-        """Return the values for the template; nothing if the settings file cannot be read."""
-        if form.problem:
-            return {}
-        t, tiles = texts(), form.texts[TILES]
-        names = tuple(form.texts[PLAYERS].splitlines())
-        own_lists = describe_own_lists(list_own_lexicons(self._own_lists(form).find))
-        colours = next(field for field in list_fields() if field.path == COLOURS)
-        return {
-            "names": ("",) * MAX_PLAYERS if names == _DEFAULT_PLAYERS else (*names, *[""] * MAX_PLAYERS)[:MAX_PLAYERS],
-            "longest": MAX_PLAYER_NAME_LENGTH,
-            "tiles": tiles,
-            "tile_sets": sorted(((name, t(f"tiles.{name}")) for name in playable_tile_set_names()), key=lambda p: p[1]),
-            "own_lists": own_lists,
-            "default_lists": describe_default_lists(),
-            "lexicon": _choose_lexicon(form, has_own=tiles in own_lists),
-            "without_list": [name for name in playable_tile_set_names() if not has_default_lexicon(name)],
-            **self._describe_camera(form),
-            "without_picture": WITHOUT_PICTURE,
-            "colours": [
-                (name, t(f"{colours.texts}.{name}") if name else t("setup.own_colours")) for name in colours.choices
-            ],
-            "colour": form.texts[COLOURS],
-            "wrong": {".".join(path): t.translate(error) for path, error in form.errors.items()},
-            "version": form.version,
-            "options": [option for path, option in self.access.editor.overrides.items() if path in _FIELDS],
-        }
 
-    def _describe_camera(self, form: SettingsForm) -> Mapping[str, object]:
-        """Return the cameras and the chosen one; a wrong path or address is shown as it was entered."""
-        source, where = resolve_camera(form.texts[SOURCE]), ""
-        if SOURCE in form.errors:
-            source, where = request.form.get("source", ""), form.texts[SOURCE]
-        elif source.startswith(_FOLDER_PREFIX) or is_network_address(source):
-            source, where = FOLDER if source.startswith(_FOLDER_PREFIX) else NETWORK, source
-        return {
-            "cameras": self._list_cameras(source),
-            "camera": source,
-            "where": {source: where.removeprefix(_FOLDER_PREFIX)},
-        }
+def _describe_camera(form: SettingsForm) -> Mapping[str, object]:
+    """Return the cameras and the chosen one; a wrong path or address is shown as it was entered."""
+    source, where = resolve_camera(form.texts[SOURCE]), ""
+    if SOURCE in form.errors:
+        source, where = request.form.get("source", ""), form.texts[SOURCE]
+    elif source.startswith(_FOLDER_PREFIX) or is_network_address(source):
+        source, where = FOLDER if source.startswith(_FOLDER_PREFIX) else NETWORK, source
+    return {
+        "cameras": _list_cameras(source),
+        "camera": source,
+        "where": {source: where.removeprefix(_FOLDER_PREFIX)},
+    }
 
-    def _list_cameras(self, chosen: str) -> Sequence[AvailableCamera]:
-        """Return the cameras without a field: the connected ones and the chosen one first, then the phones."""
-        found = [
-            camera for camera in self.access.cameras.list_cameras() if not camera.source.startswith(_FOLDER_PREFIX)
-        ]
-        known = {FOLDER, NETWORK, *(camera.source for camera in found)}
-        return found if chosen in known or not is_camera_spec(chosen) else (AvailableCamera(chosen, "", chosen), *found)
 
-    def _read_source(self, shown: str) -> str | None:
-        """Return the chosen camera, or None if it is the camera that the form has shown."""
-        source = request.form.get("source", shown)
-        if source == FOLDER:
-            source = f"{_FOLDER_PREFIX}{request.form.get(FOLDER, '').strip()}"
-        elif source == NETWORK:
-            source = request.form.get(NETWORK, "").strip()
-        return None if source == shown else source
+def _list_cameras(chosen: str) -> Sequence[AvailableCamera]:
+    """Return the cameras without a field: the connected ones and the chosen one first, then the phones."""
+    found = [camera for camera in get_access().cameras.list_cameras() if not camera.source.startswith(_FOLDER_PREFIX)]
+    known = {FOLDER, NETWORK, *(camera.source for camera in found)}
+    return found if chosen in known or not is_camera_spec(chosen) else (AvailableCamera(chosen, "", chosen), *found)
 
-    def _read_lexicon(self, form: SettingsForm) -> str:
-        """Return the setting for the chosen word list, which may be uploaded now. Raises `LexiconError`, `OSError`."""
-        tiles = form.texts[TILES]
-        with closing(request.files.get("file", FileStorage())) as file:
-            if file.filename and tiles in playable_tile_set_names():
-                folder, tile_set = self.access.lexicon_folder, load_tile_set(tiles)
-                return str(save_uploaded_list(file.filename, file.read(), folder, tile_set, find_cache_folder()))
-        own = self._own_lists(form).find(tiles) if tiles in playable_tile_set_names() else None
-        kinds = {NO_LEXICON: NO_LEXICON, OWN_LEXICON: str(own) if own else ""}
-        return kinds.get(request.form.get("lexicon", ""), "")
 
-    def _own_lists(self, form: SettingsForm) -> OwnLists:
-        named = form.texts[LEXICON]
-        return OwnLists(Path(named) if named not in ("", NO_LEXICON) else None, self.access.lexicon_folder)
+def _read_source(shown: str) -> str | None:
+    """Return the chosen camera, or None if it is the camera that the form has shown."""
+    source = request.form.get("source", shown)
+    if source == FOLDER:
+        source = f"{_FOLDER_PREFIX}{request.form.get(FOLDER, '').strip()}"
+    elif source == NETWORK:
+        source = request.form.get(NETWORK, "").strip()
+    return None if source == shown else source
+
+
+def _read_lexicon(form: SettingsForm) -> str:
+    """Return the setting for the chosen word list, which may be uploaded now. Raises `LexiconError`, `OSError`."""
+    tiles = form.texts[TILES]
+    with closing(request.files.get("file", FileStorage())) as file:
+        if file.filename and tiles in playable_tile_set_names():
+            folder, tile_set = get_access().lexicon_folder, load_tile_set(tiles)
+            return str(save_uploaded_list(file.filename, file.read(), folder, tile_set, find_cache_folder()))
+    own = _own_lists(form).find(tiles) if tiles in playable_tile_set_names() else None
+    kinds = {NO_LEXICON: NO_LEXICON, OWN_LEXICON: str(own) if own else ""}
+    return kinds.get(request.form.get("lexicon", ""), "")
+
+
+def _own_lists(form: SettingsForm) -> OwnLists:
+    named = form.texts[LEXICON]
+    return OwnLists(Path(named) if named not in ("", NO_LEXICON) else None, get_access().lexicon_folder)
 
 
 def _read_players() -> str:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future
-from dataclasses import dataclass, field
-from itertools import count
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -16,26 +14,22 @@ from flask import session as cookie
 from flask.typing import ResponseReturnValue
 
 from calibration.enrolment import make_enrolment_rows
-from device.cameras import CameraError
 from device.catalogue import get_text
 from device.panel.buttons import END_TURN_BUTTONS, HOLD_S, Button
 from device.panel.lights import LIGHT_OFF, Colour, Light, Signal
-from device.session.messages import CommandRefusedError
 from device.session.setup import SetupView
 from device.session.snapshot import Moment
-from device.session.table_session import TableSession
-from device.settings import SettingsError
-from device.settings_editor import SettingsChangedError
+from device.settings_editor import SettingsForm
 from engine.reading import EMPTY
 from engine.rules import MAX_PLAYERS
-from web.host_info import HostInfo
 from web.i18n import texts
 from web.invitation import make_invitation
 from web.pages.actions import REFUSAL_TIMEOUT_S
-from web.pages.settings import TableSheet, refuse_write
+from web.pages.settings import describe_sheet, find_other_problem, get_access, refuse_write, save_sheet
 from web.responses import accept, refuse, render_page, require_admin, require_pairing, send_picture
 from web.security.csrf import SHEET_PATH
-from web.security.pairing import Pairing, find_current_client
+from web.security.pairing import is_current_owner
+from web.served_table import table
 
 TEST_SIGNAL_S = 2.0
 """Duration of the test signal for a light, in seconds."""
@@ -51,81 +45,73 @@ TEST_SIGNALS: Mapping[str, Signal] = MappingProxyType(
 """Test signals by name, for each light and the buzzer."""
 
 
-def create_panel_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
-    """Return the routes `/panel` and below, which require a paired phone."""
-    routes = Blueprint("panel", __name__, url_prefix="/panel")
-    require_pairing(routes, pairing)
-    pages = PanelPages(session, host)
-    routes.get("")(pages.panel)
-    routes.get("/lights")(pages.lights)
-    routes.post("/press")(pages.press)
-    routes.post("/rehearse")(pages.rehearse)
-    routes.post("/light")(pages.light)
-    return routes
+panel_routes = Blueprint("panel", __name__, url_prefix="/panel")
+panel_routes.before_request(require_pairing)
 
 
-@dataclass(frozen=True)
-class PanelPages:
-    """The view functions for the page of the panel."""
-
-    session: TableSession
-    host: HostInfo
-
-    def panel(self) -> Response:
-        """Return the page of the panel."""
-        return self._render("panel.html")
-
-    def lights(self) -> Response:
-        """Return the current lights and pressed buttons as HTML."""
-        return self._render("parts/lights.html")
-
-    def press(self) -> ResponseReturnValue:
-        """Simulate a press or a long press of a button."""
-        held = request.form.get("held", "")
-        button = held or request.form.get("button", "")
-        if self.host.panel is None or button not in set(Button):
-            return refuse(texts()("panel.none"))
-        try:
-            seen = Moment.parse(request.form.get("seen", ""))
-            self.host.panel.press(Button(button), held=bool(held), seen=seen).result(REFUSAL_TIMEOUT_S)
-        except TimeoutError:
-            pass  # the board is being read
-        except CancelledError:
-            return refuse(texts()("panel.none"))
-        except CommandRefusedError as refusal:
-            return refuse(texts().translate(refusal))
-        return accept("/panel")
-
-    def rehearse(self) -> ResponseReturnValue:
-        """Start or end the button test, in which a press has no effect except a confirmation."""
-        if self.host.panel is None:
-            return refuse(texts()("panel.none"))
-        if request.form.get("on") == "1":
-            self.host.panel.begin_rehearsal()
-        else:
-            self.host.panel.end_rehearsal()
-        return accept("/panel")
-
-    def light(self) -> ResponseReturnValue:
-        """Test a light or the buzzer by a short signal."""
-        signal = TEST_SIGNALS.get(request.form.get("light", ""))
-        if self.host.panel is None or signal is None:
-            return refuse(texts()("panel.none"))
-        self.host.panel.show_signal(signal)
-        return accept("/panel")
-
-    def _render(self, template: str) -> Response:
-        return render_page(template, state=self.session.state, **build_panel_context(self.session, self.host))
+@panel_routes.get("")
+def show_panel() -> Response:
+    """Return the page of the panel."""
+    return _render_panel("panel.html")
 
 
-def build_panel_context(session: TableSession, host: HostInfo) -> dict[str, object]:
+@panel_routes.get("/lights")
+def show_lights() -> Response:
+    """Return the current lights and pressed buttons as HTML."""
+    return _render_panel("parts/lights.html")
+
+
+@panel_routes.post("/press")
+def press() -> ResponseReturnValue:
+    """Simulate a press or a long press of a button."""
+    held = request.form.get("held", "")
+    button = held or request.form.get("button", "")
+    if table.host.panel is None or button not in set(Button):
+        return refuse(texts()("panel.none"))
+    try:
+        seen = Moment.parse(request.form.get("seen", ""))
+        table.host.panel.press(Button(button), held=bool(held), seen=seen).result(REFUSAL_TIMEOUT_S)
+    except TimeoutError:
+        pass  # the board is being read
+    except CancelledError:
+        return refuse(texts()("panel.none"))
+    return accept("/panel")
+
+
+@panel_routes.post("/rehearse")
+def rehearse() -> ResponseReturnValue:
+    """Start or end the button test, in which a press has no effect except a confirmation."""
+    if table.host.panel is None:
+        return refuse(texts()("panel.none"))
+    if request.form.get("on") == "1":
+        table.host.panel.begin_rehearsal()
+    else:
+        table.host.panel.end_rehearsal()
+    return accept("/panel")
+
+
+@panel_routes.post("/light")
+def test_light() -> ResponseReturnValue:
+    """Test a light or the buzzer by a short signal."""
+    signal = TEST_SIGNALS.get(request.form.get("light", ""))
+    if table.host.panel is None or signal is None:
+        return refuse(texts()("panel.none"))
+    table.host.panel.show_signal(signal)
+    return accept("/panel")
+
+
+def _render_panel(template: str) -> Response:
+    return render_page(template, state=table.session.state, **_list_panel_values())
+
+
+def _list_panel_values() -> dict[str, object]:
     """Return the values for the template of the panel: its lights, and its buttons including one for each player."""
     return {
-        "panel": host.panel.view if host.panel else None,
-        "ends": END_TURN_BUTTONS[: len(session.state.players) or MAX_PLAYERS],
+        "panel": table.host.panel.view if table.host.panel else None,
+        "ends": END_TURN_BUTTONS[: len(table.session.state.players) or MAX_PLAYERS],
         "others": (Button.CHALLENGE, Button.PAUSE, Button.NEW_GAME, Button.POWER),
         "holds": HOLD_S,
-        "wired": host.wired_buttons,
+        "wired": table.host.wired_buttons,
         "lights": TEST_SIGNALS,
     }
 
@@ -137,135 +123,110 @@ LOOK_TIMEOUT_S = 20.0
 """Longest time to wait until a full picture is processed, in seconds; after it, the request is refused."""
 MAX_CORNERS_CHARS = 200
 """Longest text of four corners in a form; four points in full precision are shorter."""
-MAX_KEPT_IMAGES = 4
-"""Largest number of stored pictures. It is small, because a client requests a picture right after the response that
-names it."""
 Value = TypeVar("Value")
 
 
-def create_blueprint(session: TableSession, pairing: Pairing, host: HostInfo) -> Blueprint:
-    """Return the routes `/setup` and below, which require a paired phone."""
-    routes = Blueprint("setup", __name__, url_prefix=SETUP_PATH)
-    require_pairing(routes, pairing)
-    pages = SetupPages(session, pairing, host)
-    routes.register_error_handler(CommandRefusedError, _refuse_text)
-    routes.register_error_handler(CameraError, _refuse_text)
-    routes.register_error_handler(TimeoutError, lambda _: refuse(texts()("setup.slow")))
-    routes.get("")(pages.setup)
-    if host.settings is not None:
-        add_sheet_routes(routes, pages, TableSheet(host.settings))
-    routes.get("/look")(pages.look)
-    routes.post("/corners")(pages.corners)
-    routes.post("/teach")(pages.teach)
-    routes.get("/pictures/<int:number>.jpg")(pages.picture)
-    return routes
+routes = Blueprint("setup", __name__, url_prefix=SETUP_PATH)
+routes.before_request(require_pairing)
+sheet_routes = Blueprint("sheet", __name__)
+sheet_routes.before_request(require_admin)
+sheet_routes.register_error_handler(OSError, refuse_write)
 
 
-def add_sheet_routes(routes: Blueprint, pages: SetupPages, sheet: TableSheet) -> None:
-    """Add the route that saves the sheet of the table, which only the admin may use."""
-
-    def save_sheet() -> ResponseReturnValue:
-        return require_admin(pages.pairing) or pages.save_sheet(sheet)
-
-    routes.post(SHEET_PATH.removeprefix(SETUP_PATH))(save_sheet)
-    routes.register_error_handler(SettingsChangedError, lambda _: refuse(texts()("settings.open_again")))
-    routes.register_error_handler(SettingsError, _refuse_text)
-    routes.register_error_handler(OSError, refuse_write)
+@routes.get("")
+def show_setup() -> Response:
+    """Return the page with the set-up steps. The sheet of the table is only for the admin."""
+    if table.host.is_new_table():
+        cookie[SEEN_KEY] = True
+    if table.host.settings is None or not is_current_owner():
+        return _render({}, "")
+    return _render_sheet(get_access().editor.read())
 
 
-@dataclass(frozen=True)
-class SetupPages:
-    """The view functions for setting up a table. Responses to the page's script are JSON."""
+@sheet_routes.post(SHEET_PATH)
+def save_table() -> ResponseReturnValue:
+    """Save the sheet, and restart the program if a changed setting needs it; the page comes back by itself."""
+    form = save_sheet()
+    if form.errors or form.problem:
+        response = _render_sheet(form)
+        response.status_code = 422
+        return response
+    if not get_access().editor.list_pending():
+        return redirect(f"{SETUP_PATH}?saved", code=303)
+    get_access().restart()
+    return render_page("restart.html", goes_to=f"{SETUP_PATH}?saved")
 
-    session: TableSession
-    pairing: Pairing
-    host: HostInfo
-    images: deque[tuple[int, bytes]] = field(default_factory=lambda: deque(maxlen=MAX_KEPT_IMAGES))
-    """The latest camera pictures, by number."""
-    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
-    def setup(self) -> Response:
-        """Return the page with the set-up steps. The sheet of the table is only for the admin."""
-        if self.host.is_new_table():
-            cookie[SEEN_KEY] = True
-        client, access = find_current_client(self.pairing), self.host.settings
-        if access is None or client is None or not client.admin:
-            return self._render({}, "")
-        sheet = TableSheet(access)
-        form = sheet.read()
-        return self._render(sheet.describe(form), sheet.find_other_problem(form))
+def _render_sheet(form: SettingsForm) -> Response:
+    return _render(describe_sheet(form), find_other_problem(form))
 
-    def save_sheet(self, sheet: TableSheet) -> ResponseReturnValue:
-        """Save the sheet, and restart the program if a changed setting needs it; the page comes back by itself."""
-        form = sheet.save()
-        if form.errors or form.problem:
-            response = self._render(sheet.describe(form), sheet.find_other_problem(form))
-            response.status_code = 422
-            return response
-        if not sheet.access.editor.list_pending():
-            return redirect(f"{SETUP_PATH}?saved", code=303)
-        sheet.access.restart()
-        return render_page("restart.html", goes_to=f"{SETUP_PATH}?saved")
 
-    def _render(self, sheet: Mapping[str, object], problem: str) -> Response:
-        return render_page(
-            "setup.html",
-            state=self.session.state,
-            sheet=sheet,
-            problem=problem,
-            saved="saved" in request.args,
-            has_camera=not self.session.uses_phone_camera,
-            enrolment_rows=self._list_enrolment_rows(),
-            empty=EMPTY,
-            remarks=self.host.find_problems(),
-            join=make_invitation(self.pairing, self.host),
-            **build_panel_context(self.session, self.host),
-        )
+def _render(sheet: Mapping[str, object], problem: str) -> Response:
+    return render_page(
+        "setup.html",
+        state=table.session.state,
+        sheet=sheet,
+        problem=problem,
+        saved="saved" in request.args,
+        has_camera=not table.session.uses_phone_camera,
+        enrolment_rows=_list_enrolment_rows(),
+        empty=EMPTY,
+        remarks=table.host.find_problems(),
+        join=make_invitation(table.host),
+        **_list_panel_values(),
+    )
 
-    def look(self) -> ResponseReturnValue:
-        """Take a picture and detect the board in the picture."""
-        return self._describe_view(self.session.capture_setup_view())
 
-    def corners(self) -> ResponseReturnValue:
-        """Use the corners of the board in the form, or detect the board again if the form has none."""
-        try:
-            placed = parse_corners(request.form.get("corners", ""))
-        except ValueError:
-            return refuse(texts().translate(get_text("corners-wrong")))
-        return self._describe_view(self.session.place_corners(placed))
+@routes.get("/look")
+def look() -> ResponseReturnValue:
+    """Take a picture and detect the board in the picture."""
+    return _describe_view(table.session.capture_setup_view())
 
-    def teach(self) -> ResponseReturnValue:
-        """Enrol the tiles that are laid out on the board."""
-        t = texts()
-        wrong = _wait_for(self.session.enrol_tiles(self._list_enrolment_rows()))
-        message = t("setup.enrolment_wrong", squares=", ".join(wrong)) if wrong else t("setup.enrolment_done")
-        return jsonify({"ok": not wrong, "said": message, "squares": wrong})
 
-    def picture(self, number: int) -> Response:
-        """Return a stored camera picture by its number."""
-        return send_picture(dict(self.images).get(number), "no-store")
+@routes.post("/corners")
+def place_corners() -> ResponseReturnValue:
+    """Use the corners of the board in the form, or detect the board again if the form has none."""
+    try:
+        placed = parse_corners(request.form.get("corners", ""))
+    except ValueError:
+        return refuse(texts().translate(get_text("corners-wrong")))
+    return _describe_view(table.session.place_corners(placed))
 
-    def _list_enrolment_rows(self) -> Sequence[Sequence[str]]:
-        return make_enrolment_rows(self.session.state.tiles.letters)
 
-    def _describe_view(self, captured: Future[SetupView]) -> ResponseReturnValue:
-        t, view = texts(), _wait_for(captured)
-        if view.corners is None:
-            message = t("setup.not_found")
-        else:
-            message = t("setup.placed") if view.placed else t("setup.found")
-        number = next(self.numbers)
-        self.images.append((number, view.jpeg))
-        return jsonify(
-            {
-                "picture": f"/setup/pictures/{number}.jpg",
-                "size": view.size,
-                "corners": view.corners,
-                "placed": view.placed,
-                "said": message,
-                "problems": [t.translate(problem) for problem in view.problems],
-            }
-        )
+@routes.post("/teach")
+def teach() -> ResponseReturnValue:
+    """Enrol the tiles that are laid out on the board."""
+    t = texts()
+    wrong = _wait_for(table.session.enrol_tiles(_list_enrolment_rows()))
+    message = t("setup.enrolment_wrong", squares=", ".join(wrong)) if wrong else t("setup.enrolment_done")
+    return jsonify({"ok": not wrong, "said": message, "squares": wrong})
+
+
+@routes.get("/pictures/<int:number>.jpg")
+def send_setup_picture(number: int) -> Response:
+    """Return a stored camera picture by its number."""
+    return send_picture(dict(table.setup_pictures).get(number), "no-store")
+
+
+def _list_enrolment_rows() -> Sequence[Sequence[str]]:
+    return make_enrolment_rows(table.session.state.tiles.letters)
+
+
+def _describe_view(captured: Future[SetupView]) -> ResponseReturnValue:
+    t, view = texts(), _wait_for(captured)
+    key = "not_found" if view.corners is None else "placed" if view.placed else "found"
+    number = time.monotonic_ns()
+    table.setup_pictures.append((number, view.jpeg))
+    return jsonify(
+        {
+            "picture": f"/setup/pictures/{number}.jpg",
+            "size": view.size,
+            "corners": view.corners,
+            "placed": view.placed,
+            "said": t(f"setup.{key}"),
+            "problems": [t.translate(problem) for problem in view.problems],
+        }
+    )
 
 
 def _wait_for(captured: Future[Value]) -> Value:
@@ -278,10 +239,6 @@ def _wait_for(captured: Future[Value]) -> Value:
     except TimeoutError:
         captured.cancel()
         raise
-
-
-def _refuse_text(error: Exception) -> Response:
-    return refuse(texts().translate(error))
 
 
 def parse_corners(text: str) -> tuple[tuple[float, float], ...] | None:
@@ -302,14 +259,13 @@ def _parse_point(text: str) -> tuple[float, float]:
     return x, y
 
 
-def create_demo_blueprint(start_own_game: Callable[[], None], pairing: Pairing) -> Blueprint:
-    """Return the route `POST /demo/own`, with which the admin ends the demo and starts the table."""
-    routes = Blueprint("demo", __name__, url_prefix="/demo")
-    routes.before_request(lambda: require_admin(pairing))
+demo_routes = Blueprint("demo", __name__, url_prefix="/demo")
+demo_routes.before_request(require_admin)
 
-    def start() -> Response:
-        start_own_game()
-        return render_page("restart.html", goes_to=SETUP_PATH)
 
-    routes.post("/own")(start)
-    return routes
+@demo_routes.post("/own")
+def start_own_game() -> Response:
+    """End the demo and start the table."""
+    assert table.host.start_own_game is not None  # otherwise this route is not registered
+    table.host.start_own_game()
+    return render_page("restart.html", goes_to=SETUP_PATH)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import hmac
 from urllib.parse import urlsplit
 
-from flask import Flask, Request, Response, request, session
-from flask import request as current_request
-from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
-from itsdangerous import BadSignature, URLSafeSerializer
+from flask import Flask, Response, request, session
+from flask.sessions import SecureCookieSessionInterface, SessionMixin
+from itsdangerous import URLSafeSerializer
 from werkzeug.http import dump_cookie
 
 from engine.limits import MAX_BODY_BYTES, MAX_LEXICON_BYTES, MAX_PREVIEW_BYTES, MAX_UPLOADED_PHOTO_BYTES
 from web.game_archive import MAX_IMPORT_BYTES
 from web.i18n import texts
 from web.responses import API_PATH, refuse
-from web.security.pairing import CSRF_KEY, Pairing, find_current_client, make_form_secret
+from web.security.pairing import CSRF_KEY, find_current_client, make_form_secret
 
 PAIR_PATH = "/pair"
 """The only path that accepts POST requests from unpaired phones."""
@@ -55,7 +54,7 @@ _SECURITY_HEADERS = {
 }
 
 
-def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
+def register_csrf_protection(app: Flask) -> None:
     """Add security headers to all responses, and refuse forged requests.
 
     A request that would change data is refused if it comes from another site's page or from an unpaired phone, or if it
@@ -70,7 +69,7 @@ def register_csrf_protection(app: Flask, pairing: Pairing) -> None:
         wrong = ""
         if is_cross_site():
             wrong = "wrong.foreign"
-        elif request.path != PAIR_PATH and not find_current_client(pairing):
+        elif request.path != PAIR_PATH and not find_current_client():
             wrong = "pair.needed"
         elif not _has_valid_token():
             wrong = "wrong.stale" if request.cookies else "wrong.no_cookie"
@@ -133,15 +132,13 @@ class DatelessCookieSessionInterface(SecureCookieSessionInterface):
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        """Return the session from the cookie, or an empty session if the cookie is missing or has a wrong signature."""
-        value = request.cookies.get(self._make_cookie_name(request))
-        if not value:
-            return self.session_class()
-        try:
-            return self.session_class(_make_serializer(app).loads(value))
-        except (BadSignature, ValueError, TypeError):
-            return self.session_class()
+    def get_cookie_name(self, app: Flask) -> str:  # noqa: ARG002
+        """Return the name of the cookie for the scheme of the request."""
+        return f"__Host-{self._name}" if request.is_secure else self._name
+
+    def get_signing_serializer(self, app: Flask) -> URLSafeSerializer:  # type: ignore[override]
+        """Return the signer of the cookies, which does not date them."""
+        return URLSafeSerializer(app.config["SECRET_KEY"], salt=_SALT)
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
         """Set the session cookie in the response if the session was changed."""
@@ -150,19 +147,12 @@ class DatelessCookieSessionInterface(SecureCookieSessionInterface):
         if not session.modified or not session:
             return
         cookie = dump_cookie(
-            self._make_cookie_name(current_request),
-            str(_make_serializer(app).dumps(dict(session))),
+            self.get_cookie_name(app),
+            str(self.get_signing_serializer(app).dumps(dict(session))),
             max_age=MAX_AGE_S if session.permanent else None,
             sync_expires=False,
-            secure=current_request.is_secure,
+            secure=request.is_secure,
             httponly=True,
             samesite="Strict",
         )
         response.headers.add("Set-Cookie", cookie)
-
-    def _make_cookie_name(self, request: Request) -> str:
-        return f"__Host-{self._name}" if request.is_secure else self._name
-
-
-def _make_serializer(app: Flask) -> URLSafeSerializer:
-    return URLSafeSerializer(app.config["SECRET_KEY"], salt=_SALT)

@@ -11,6 +11,7 @@ import re
 import socket
 from collections.abc import Iterable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
 
@@ -31,8 +32,8 @@ def accept_host(host: str, configured: Iterable[str] = (), resolver_file: Path =
     >>> accept_host("192.168.1.7:8080"), accept_host("[::1]"), accept_host("evil.example")
     (True, True, False)
     """
-    name = _strip_port(host)
-    if name is None:
+    name = _read_name(host)
+    if not name or len(host) > MAX_HOST_CHARS:
         return False
     if _is_address(name) or name == "localhost" or name.endswith(".localhost"):
         return True
@@ -84,24 +85,19 @@ def _make_server_address() -> str:
     return f"{request.scheme}://{f'[{name}]' if ':' in name else name}:{request.environ.get('SERVER_PORT', '80')}"
 
 
-def _strip_port(host: str) -> str | None:
-    """Return the name in a `Host` header without the port, or None if the header is invalid (RFC 9110, 7.2)."""
-    if len(host) > MAX_HOST_CHARS:
-        return None
-    name, separator, port = host.rpartition(":")
-    if not separator or host.endswith("]"):
-        name, port = host, ""
-    if port and not (port.isascii() and port.isdecimal()):
-        return None
-    return name.lower().removesuffix(".") or None
+def _read_name(host: str) -> str:
+    """Return the name or address in a `Host` header, or an empty text if the header is invalid (RFC 9110, 7.2)."""
+    try:
+        parts = urlsplit(f"//{host}")
+        name, _ = parts.hostname, parts.port  # a wrong port is a `ValueError`, too
+    except ValueError:
+        return ""
+    return (name or "").removesuffix(".")
 
 
 def _is_address(name: str) -> bool:
     try:
-        if name.startswith("[") and name.endswith("]"):
-            ipaddress.IPv6Address(name[1:-1].partition("%")[0])
-        else:
-            ipaddress.IPv4Address(name)
+        ipaddress.ip_address(name.partition("%")[0])
     except ValueError:
         return False
     return True

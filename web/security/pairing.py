@@ -27,9 +27,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import cast
 
 import msgspec
-from flask import request, session
+from flask import current_app, request, session
+from werkzeug.local import LocalProxy
 
 from device.catalogue import get_text
 from device.player_names import clean_name
@@ -584,14 +586,18 @@ def use_owner_link(folder: Path, token: str, now: float) -> bool:
     return True
 
 
-def find_current_client(pairing: Pairing) -> PairedClient | None:
+current_pairing = cast(Pairing, LocalProxy(lambda: current_app.extensions["pairing"]))
+"""The pairing of the application that handles the request."""
+
+
+def find_current_client() -> PairedClient | None:
     """Return the paired device whose id is in the session cookie of the request, or None."""
-    return pairing.find_client(str(session.get(_CLIENT_ID_KEY, "")))
+    return current_pairing.find_client(str(session.get(_CLIENT_ID_KEY, "")))
 
 
-def is_current_owner(pairing: Pairing) -> bool:
+def is_current_owner() -> bool:
     """Return True if the client that sent the request is an owner of the table."""
-    client = find_current_client(pairing)
+    client = find_current_client()
     return client is not None and client.admin
 
 

@@ -11,8 +11,7 @@ from device.settings import Settings
 from device.settings_editor import SettingsEditor, SettingsFile
 from tests.support.api_table import WebTable, open_web_table
 from tests.support.browsers import chromium, open_tab, run_playwright
-from web.host_info import HostInfo
-from web.pages.settings import SettingsAccess
+from web.host_info import HostInfo, SettingsAccess
 from web.security.server import PageServer
 
 if TYPE_CHECKING:

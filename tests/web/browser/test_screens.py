@@ -34,8 +34,7 @@ from tests.web.conftest import ShownTable
 from vision.geometry import homography, rectify
 from vision.rendering.simulated_table import SimulatedTable
 from web import create_app
-from web.host_info import HostInfo
-from web.pages.settings import SettingsAccess
+from web.host_info import HostInfo, SettingsAccess
 from web.security.server import PageServer
 
 if TYPE_CHECKING:

@@ -17,8 +17,7 @@ from engine.tiles import load_tile_set
 from tests.device.cameras.test_preview import Machine
 from tests.support.api_table import WebTable, open_web_table
 from tests.support.browsers import MARKS, pair, visit
-from web.host_info import HostInfo
-from web.pages.settings import CameraChoice, SettingsAccess
+from web.host_info import CameraChoice, HostInfo, SettingsAccess
 from web.security.server import PageServer
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from tests.support.api_table import WebTable
 from tests.support.browsers import EVERY_PAGE, MARKS, open_tab, pair, unpair_all, visit
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.host_info import HostInfo
-from web.pages.settings import SettingsAccess
+from web.host_info import HostInfo, SettingsAccess
 from web.security.server import PageServer
 
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from device.settings import Settings, load_settings
 from device.settings_editor import SettingsEditor, SettingsFile, list_fields
 from tests.support.api_table import WebTable, open_web_table
 from tests.web.conftest import pair, token
-from web.host_info import HostInfo
-from web.pages.settings import SettingsAccess
+from web.host_info import HostInfo, SettingsAccess
 from web.security import csrf
 
 WRITTEN = '# Ours.\n[camera]\nsource = "usb:0"  # on the shelf\n'

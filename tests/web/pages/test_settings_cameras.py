@@ -17,8 +17,8 @@ from device.settings_editor import SettingsEditor, SettingsFile
 from tests.device.cameras.test_preview import Machine
 from tests.support.api_table import WebTable, open_web_table
 from tests.web.conftest import pair
-from web.host_info import HostInfo
-from web.pages.settings import MAX_SIDE_PX, CameraChoice, SettingsAccess
+from web.host_info import CameraChoice, HostInfo, SettingsAccess
+from web.pages.settings import MAX_SIDE_PX
 
 CAMERAS = (
     AvailableCamera("pi", "camera module imx708", "imx708"),

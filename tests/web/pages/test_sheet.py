@@ -20,8 +20,7 @@ from device.settings_editor import SettingsEditor, SettingsFile
 from tests.device.cameras.test_preview import Machine
 from tests.support.api_table import WebTable, open_web_table
 from tests.web.conftest import pair, token
-from web.host_info import HostInfo
-from web.pages.settings import CameraChoice, SettingsAccess
+from web.host_info import CameraChoice, HostInfo, SettingsAccess
 
 CAMERAS = (
     AvailableCamera("usb:7", "<b>C920</b>", "<b>C920</b>"),
