@@ -16,8 +16,10 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
-from flask import Response, request
+from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from jinja2 import Environment
 
@@ -113,23 +115,22 @@ class LiveUpdates:
             return rendered_state.parts
         return {**rendered_state.parts, "scores": self._render_part("scores", rendered_state.state, rendered_state.t)}
 
-    def build_message(self, rendered_state: RenderedState, since: str) -> str:
-        """Return the JSON message that updates a client from the state with the id `since` to `rendered_state`."""
+    @property
+    def kind(self) -> str:
+        """The kind of this page among the live pages of the application."""
+        return f"page {self._name}"
+
+    @property
+    def newest_id(self) -> str:
+        """The id of the newest state."""
+        return self._make_state_id(self._newest_state)
+
+    def make_event(self, t: Texts, since: str) -> tuple[str, str]:
+        """Return the id of the newest state, and the JSON message for a client that shows the state `since` (an id)."""
+        rendered_state = self.render_newest(t)
         with self._cache_lock:
-            before = self._rendered_states.get((since, rendered_state.t.language))
-        return rendered_state.build_message(before)
-
-    def open_message_stream(self, since: str, t: Texts) -> Response:
-        """Return a response with a stream of updates for a page that shows the state with the id `since`.
-
-        Raises `NoStreamError`.
-        """
-
-        def make_event(known: str) -> tuple[str, str]:
-            rendered_state = self.render_newest(t)
-            return rendered_state.id, add_server_time(self.build_message(rendered_state, known))
-
-        return self._open_stream(f"page {t.language} {self._name}", since, make_event)
+            before = self._rendered_states.get((since, t.language))
+        return rendered_state.id, add_server_time(rendered_state.build_message(before))
 
     def open_state_stream(self, since: str, encode: Callable[[TableSnapshot], str]) -> Response:
         """Return a response with a stream of states for a program; `encode` formats a state as one line.
@@ -142,10 +143,7 @@ class LiveUpdates:
                 state = self._newest_state
             return self._make_state_id(state), encode(state)
 
-        return self._open_stream("states", since, make_event)
-
-    def _open_stream(self, kind: str, since: str, make_event: Callable[[str], tuple[str, str]]) -> Response:
-        return open_stream(self.streams, kind, since, lambda: self._make_state_id(self._newest_state), make_event)
+        return open_stream(self.streams, "states", since, lambda: self.newest_id, make_event)
 
     def _handle_state(self, state: TableSnapshot) -> None:
         with self._state_lock:
@@ -171,31 +169,57 @@ class LiveUpdates:
         )
 
 
-def send_stream(open_stream: Callable[[str, Texts], Response]) -> ResponseReturnValue:
-    """Return a stream of the states after the state whose id is in the request.
+class LivePage(Protocol):
+    """A page whose changing parts are sent to its clients: the page of a table, or a page of a hall.
 
-    If all streams are in use, return status 503.
+    Pages with the same `kind` have the same events.
     """
+
+    @property
+    def streams(self) -> EventStreams:
+        """The open streams of the application."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of this page among the live pages of the application."""
+
+    @property
+    def newest_id(self) -> str:
+        """The id of the newest state."""
+
+    def make_event(self, t: Texts, since: str, /) -> tuple[str, str]:
+        """Return the id of the newest state, and the message for a client that shows the state with the id `since`."""
+
+
+def add_live_routes(routes: Blueprint, path: str, find_page: Callable[..., LivePage]) -> None:
+    """Add the routes below `path` with which clients follow a page: `/live/stream`, and `/live/state` for polling.
+
+    The arguments of `find_page` are the variables of the path.
+    """
+    for name, send in (("stream", _send_stream), ("state", _send_newest)):
+        routes.get(f"{path}/live/{name}", endpoint=f"{path} {name}")(partial(_send_page, send, find_page))
+
+
+def _send_page(
+    send: Callable[[LivePage], ResponseReturnValue], find_page: Callable[..., LivePage], **variables: str
+) -> ResponseReturnValue:
+    return send(find_page(**variables))
+
+
+def _send_stream(page: LivePage) -> ResponseReturnValue:
+    """Return a stream of the states after that whose id is in the request; status 503 if all streams are in use."""
+    t = texts()
     since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
     try:
-        return open_stream(since, texts())
+        make_event = partial(page.make_event, t)
+        return open_stream(page.streams, f"{page.kind} {t.language}", since, lambda: page.newest_id, make_event)
     except NoStreamError:
         return f"{NO_STREAM_TEXT}: ask /live/state instead.\n", 503, {"Retry-After": "30"}
 
 
-def send_newest_state(page: LiveUpdates) -> ResponseReturnValue:
-    """Return the response with the newest state of a game; empty (204) if the client already shows it."""
-    rendered_state = page.render_newest(texts())
-    return send_message(rendered_state.id, lambda since: page.build_message(rendered_state, since))
-
-
-def send_message(newest_id: str, build_message: Callable[[str], str]) -> ResponseReturnValue:
-    """Return the response with a message for a client that polls.
-
-    The response is empty (204) if the client already shows the state with the id `newest_id`. `build_message` returns
-    the message for a client that shows the state with the given id.
-    """
+def _send_newest(page: LivePage) -> ResponseReturnValue:
+    """Return the message with the newest state for a client that polls; empty (204) if the client already shows it."""
     since, headers = request.args.get("since", ""), {"Cache-Control": "no-store"}
-    if newest_id == since:
+    if page.newest_id == since:
         return Response(status=204, headers=headers)
-    return Response(add_server_time(build_message(since)), mimetype="application/json", headers=headers)
+    return Response(page.make_event(texts(), since)[1], mimetype="application/json", headers=headers)

@@ -12,8 +12,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from flask import Response
-from flask.typing import ResponseReturnValue
 from jinja2 import Environment
 
 from device.catalogue import get_text
@@ -29,9 +27,9 @@ from device.session.messages import Notice
 from device.session.snapshot import Listener, TableSnapshot
 from device.session.threads import Listeners
 from device.storage.damage import compute_checksum
-from web.i18n import Texts, texts
-from web.live import LiveUpdates, add_server_time, send_message, send_stream
-from web.streams import EventStreams, open_stream
+from web.i18n import Texts
+from web.live import LiveUpdates, add_server_time
+from web.streams import EventStreams
 
 COLOURS_PATH = "/editions.css"
 """Path of the style sheet with the colours of the boards."""
@@ -238,28 +236,27 @@ class HallPage:
     view: HallView
     render: Callable[[HallView, Texts, str], dict[str, str]]
 
-    def build_message(self, t: Texts, since: str) -> str:
-        """Return a JSON message for `page.js` with the changed parts."""
-        message = {"id": self.view.newest_id, "phase": "hall", "seen": "", "events": 0, "flags": ""}
+    @property
+    def kind(self) -> str:
+        """The kind of this page among the live pages of the hall."""
+        return f"{self.name} {self.view.name}"
+
+    @property
+    def streams(self) -> EventStreams:
+        """The open streams of the hall."""
+        return self.view.streams
+
+    @property
+    def newest_id(self) -> str:
+        """The id of the newest state of the view."""
+        return self.view.newest_id
+
+    def make_event(self, t: Texts, since: str) -> tuple[str, str]:
+        """Return the id of the newest state, and a JSON message for `page.js` with the changed parts."""
+        newest = self.newest_id
+        message = {"id": newest, "phase": "hall", "seen": "", "events": 0, "flags": ""}
         message |= {"colours": COLOURS_PATH, "parts": self.render(self.view, t, since)}
-        return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
-
-    def send_stream(self) -> ResponseReturnValue:
-        """Return the response with a stream of the changes."""
-        return send_stream(self._open_stream)
-
-    def send_newest(self) -> ResponseReturnValue:
-        """Return the changes since the state that the client shows."""
-        t = texts()
-        return send_message(self.view.newest_id, lambda since: self.build_message(t, since))
-
-    def _open_stream(self, since: str, t: Texts) -> Response:
-        def make_event(known: str) -> tuple[str, str]:
-            newest = self.view.newest_id
-            return newest, add_server_time(self.build_message(t, known))
-
-        key = f"{self.name} {t.language} {self.view.name}"
-        return open_stream(self.view.streams, key, since, lambda: self.view.newest_id, make_event)
+        return newest, add_server_time(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
 
 
 def format_table(title: str, t: Texts) -> str:

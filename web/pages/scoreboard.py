@@ -11,13 +11,14 @@ from flask.typing import ResponseReturnValue
 from web.filters import build_editions_css
 from web.i18n import languages, texts
 from web.invitation import find_address, find_shown_code, make_invitation, make_qr
-from web.live import send_newest_state, send_stream
+from web.live import add_live_routes
 from web.pages.setup import SEEN_KEY, SETUP_PATH
 from web.responses import render_page, send_picture
 from web.security.pairing import find_current_client
 from web.served_table import table
 
 routes = Blueprint("pages", __name__)
+add_live_routes(routes, "", lambda: table.live)
 
 
 @routes.get("/")
@@ -68,18 +69,6 @@ def send_editions_css() -> Response:
     """Return the style sheet with the colours of each edition's board and of the table's own board."""
     css = build_editions_css(table.session.state.board_colours)
     return Response(css, mimetype="text/css", headers={"Cache-Control": "max-age=3600"})
-
-
-@routes.get("/live/stream")
-def stream() -> ResponseReturnValue:
-    """Return a stream of the states of the table (Server-Sent Events)."""
-    return send_stream(table.live.open_message_stream)
-
-
-@routes.get("/live/state")
-def send_state() -> ResponseReturnValue:
-    """Return the newest state of the table to a client that polls."""
-    return send_newest_state(table.live)
 
 
 def _render(template: str, **values: object) -> Response:
