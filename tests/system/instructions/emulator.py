@@ -67,7 +67,7 @@ class Emulator:
         target = ["--target", str(self.folder / "site"), "--python-version", self._python.name.removeprefix("python")]
         platforms = [word for name in PLATFORMS for word in ("--platform", name)]
         pip = [sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--only-binary=:all:"]
-        tools = ["pytest"]  # the support modules of the tests import it
+        tools = ["babel", "pytest"]  # a checkout compiles its texts; the support modules of the tests import pytest
         subprocess.run([*pip, *target, *platforms, *WHEELS, *needed, *tools], check=True)
 
     def count_work(self, name: str) -> int:
