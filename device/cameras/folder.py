@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,12 +18,17 @@ IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".
 VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpg", ".mjpeg"})
 _UNREADABLE_SUFFIXES = {
     **dict.fromkeys((".heic", ".heif", ".hif", ".avif"), "camera-heic"),
-    **dict.fromkeys((".dng", ".cr2", ".cr3", ".nef", ".arw", ".orf", ".rw2", ".raf", ".pef", ".raw"), "camera-raw"),
-    **dict.fromkeys((*VIDEO_SUFFIXES, ".3gp", ".gif"), "camera-film"),
+    **dict.fromkeys(
+        (".dng", ".cr2", ".cr3", ".nef", ".nrw", ".arw", ".orf", ".rw2", ".raf", ".pef", ".srw", ".raw"), "camera-raw"
+    ),
+    **dict.fromkeys((*VIDEO_SUFFIXES, ".3gp", ".gif", ".mpg", ".mpeg", ".mts", ".wmv"), "camera-film"),
+    **dict.fromkeys((".jxl", ".jp2", ".pdf", ".psd"), "photo-format"),
 }
 """The key of the message about a file with this suffix, which a camera or phone may save in place of a picture."""
 WRITE_TIMEOUT_S = 2.0
 """Seconds after the last change of an unreadable file during which it is tried again, because it may be incomplete."""
+_MAX_SEARCHED_FILES = 1000
+"""Largest number of files of a sub-folder among which pictures are searched for, to name the sub-folder."""
 _NEVER = -1
 """Value in place of the modification time if a file is missing."""
 
@@ -135,11 +141,14 @@ class FolderCamera:
     def _describe_missing_picture(self, folder: Path) -> str:
         """Return what to do if `folder` has no new picture; name a newer file or sub-folder that cannot be used."""
         newest_shown = max(self._shown.values(), default=_NEVER)
-        unusable = [(time_ns, path, key) for path in folder.iterdir() for time_ns, key in _find_unusable(path)]
-        time_ns, path, key = max(unusable, default=(_NEVER, folder, "camera-none-new"))
-        if time_ns <= newest_shown or path == folder:
-            return get_text("camera-none-new", folder)
-        return get_text(key, path.name, path.suffix[1:].upper(), folder)
+        unusable = [
+            (key != "camera-film", time_ns, path, key)  # an iPhone saves a short film beside a picture
+            for path in folder.iterdir()
+            for time_ns, key in _find_unusable(path)
+            if time_ns > newest_shown
+        ]
+        *_, path, key = max(unusable, default=(folder, "camera-none-new"))
+        return get_text(key, path.name, path.suffix[1:].upper(), folder) if unusable else get_text(key, folder)
 
     def _is_new(self, path: Path) -> bool:
         """Return True if a picture was not returned yet. If only the date of the picture changed, record the date."""
@@ -182,7 +191,7 @@ def _find_unusable(path: Path) -> Iterator[tuple[int, str]]:
         return
     if path.is_dir():
         try:
-            found = list(path.iterdir())
+            found = list(itertools.islice(path.rglob("*"), _MAX_SEARCHED_FILES))
         except OSError:  # such as lost+found, which only root may read
             return
         pictures = [p for p in found if has_picture_name(p) or p.suffix.lower() in _UNREADABLE_SUFFIXES]

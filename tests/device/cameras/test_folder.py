@@ -67,11 +67,12 @@ def test_hidden_files_in_a_folder_are_no_pictures(tmp_path: Path) -> None:
         ("VID.3gp", "is a film"), ("a.gif", "is a film"),
         ("2026-11-28/a.jpg", r"in the sub-folder 2026-11-28, .* Put them into .* itself"),
         ("100APPLE/IMG_1.HEIC", "in the sub-folder 100APPLE"), ("Export/board.tif", "in the sub-folder Export"),
-        ("P1010001.RW2", r"raw picture \(RW2\)"),
+        ("P1010001.RW2", r"raw picture \(RW2\)"), ("SAM_1.SRW", r"raw picture \(SRW\)"), ("a.mpg", "is a film"),
+        ("DCIM/100APPLE/IMG_1.JPG", "in the sub-folder DCIM"), ("scan.pdf", r"scan\.pdf is not in a known picture"),
     ],
 )  # fmt: skip
 def test_new_file_that_cannot_be_used_is_named(tmp_path: Path, name: str, text: str) -> None:
-    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / name).write_bytes(b"\0\0\0$ftypheic")
     with pytest.raises(NoMorePicturesError, match=text):
         open_camera(f"folder:{tmp_path}").capture_still()
@@ -82,6 +83,14 @@ def test_file_that_is_not_meant_as_a_picture_is_not_named(tmp_path: Path, name: 
     (tmp_path / name).parent.mkdir(exist_ok=True)
     (tmp_path / name).write_bytes(b"text")
     with pytest.raises(NoMorePicturesError, match="There is no new picture"):
+        open_camera(f"folder:{tmp_path}").capture_still()
+
+
+def test_heic_picture_with_its_film_is_named(tmp_path: Path) -> None:
+    (tmp_path / "IMG_5.HEIC").write_bytes(b"picture")
+    os.utime(tmp_path / "IMG_5.HEIC", (1000, 1000))
+    (tmp_path / "IMG_5.MOV").write_bytes(b"film")
+    with pytest.raises(NoMorePicturesError, match=r"IMG_5\.HEIC is a HEIC picture"):
         open_camera(f"folder:{tmp_path}").capture_still()
 
 

@@ -47,6 +47,8 @@ def test_director_saves_a_round_and_enters_a_result(hall: ShownHall, director: F
     assert answer.headers["Content-Type"] == "text/csv; charset=utf-8" and answer.text.startswith("\ufeffround,table,")
     csv = answer.text.splitlines()
     assert csv[1:] == ["1,Table 2,Anna,13,Ben,0", "1,5,Cleo,300,Dan,410", "1,,Eve,,,"]
+    german = director.get("/event/round-1.csv", headers={"Accept-Language": "de-AT"}).text.splitlines()
+    assert german[1:] == ["1;Table 2;Anna;13;Ben;0", "1;5;Cleo;300;Dan;410", "1;;Eve;;;"]
 
 
 def test_saved_round_leaves_the_earlier_rounds(hall: ShownHall, director: FlaskClient) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import io
+import re
 import socket
 import threading
 from collections.abc import Iterator
@@ -206,6 +207,7 @@ def test_interrupted_upload_leaves_no_turn(app: Flask, session: TableSession, bo
 def test_page_opens_the_camera_of_a_paired_phone_only_at_such_a_table(app: Flask, phone: FlaskClient) -> None:
     page = phone.get("/").text
     assert 'accept="image/*" capture="environment"' in page and "/static/picture.js" in page
+    assert re.search(r'<input type="file" id="stored-picture" accept="image/\*" (?!capture)', page)
     assert "picture.js" not in app.test_client().get("/").text
 
 

@@ -174,6 +174,10 @@ def test_several_games_are_imported_at_once(table: WebTable, phone: FlaskClient)
     assert read(table, "/history").count("Bob <b>") == 2
 
 
+def test_chooser_of_games_hides_no_file_from_a_phone(phone: FlaskClient) -> None:
+    assert re.search(r'<input type="file" id="file" name="file" multiple (?!accept)', phone.get("/history").text)
+
+
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"no game", b"\x89PNG" * 30_000])
 def test_file_that_is_no_game_is_refused_in_words(phone: FlaskClient, data: bytes) -> None:
     status, why = bring(phone, data)
