@@ -172,6 +172,7 @@ def _build_entries(game: Game, assumed: Collection[Square]) -> list[Entry]:
     entries: list[Entry] = []
     lost_turns = [0] * len(game.players)  # turns that each player still has to lose after a failed challenge
     carried = [0] * len(game.players)  # points of notes: GCG has no line for them, so the player's next turn gets them
+    penalties = [0] * len(game.players)  # points lost in a game that is over: they get lines of their own
     for turn, rack in zip(game.turns, racks, strict=True):
         if turn.square is not None:
             change = TileChange(turn.kind, (turn.square, turn.board.tile(turn.square)))
@@ -179,7 +180,8 @@ def _build_entries(game: Game, assumed: Collection[Square]) -> list[Entry]:
             carried[turn.player] += turn.score
         elif turn.kind in POINTS_KINDS:
             _add_note(entries, f"{turn.kind} of {game.players[turn.player]} {turn.score:+d}")
-            carried[turn.player] += turn.score
+            is_closing = game.is_over and turn.score < 0
+            (penalties if is_closing else carried)[turn.player] += turn.score
         elif turn.kind is TurnKind.CHALLENGE and not turn.score:
             _add_note(entries, f"unsuccessful challenge by {game.players[turn.by or 0]}")
         else:
@@ -197,7 +199,7 @@ def _build_entries(game: Game, assumed: Collection[Square]) -> list[Entry]:
             lost_turns[turn.by] += 1
     if not game.is_over:
         entries += _build_lost_turns(entries, game.to_move, lost_turns)
-    entries = _add_last_points(entries, carried)
+    entries = _add_penalties(_add_last_points(entries, carried), penalties)
     if game.is_over and not any(entry.kind in CLOSING_KINDS for entry in entries):
         _add_note(entries, END_NOTE)
     return entries
@@ -310,6 +312,18 @@ def _add_last_points(entries: Sequence[Entry], carried: Sequence[int]) -> list[E
             note = added[at].note or f"by the rules {added[at].score:+d}"
             added[at] = replace(added[at], score=added[at].score + points, note=note)
     return added
+
+
+def _add_penalties(entries: Sequence[Entry], penalties: Sequence[int]) -> list[Entry]:
+    """Return the event lines of a game that is over with the penalties of each player, as lines of overtime.
+
+    Other programs read one such line for each player, after the unplayed letters.
+    """
+    overtime = list(penalties)
+    for entry in entries:
+        overtime[entry.player] += entry.score if entry.kind is TurnKind.TIME else 0
+    kept = [entry for entry in entries if entry.kind is not TurnKind.TIME or not penalties[entry.player]]
+    return kept + [Entry(seat, TurnKind.TIME, overtime[seat]) for seat, points in enumerate(penalties) if points]
 
 
 def _is_turn_of(entry: Entry, player: int) -> bool:

@@ -21,6 +21,7 @@ from engine.events import (
     Passed,
     PlayMade,
     PlayWithdrawn,
+    PointsGiven,
     RackRevealed,
     ScoreCorrected,
     SquareCorrected,
@@ -173,6 +174,19 @@ def test_play_of_one_tile_keeps_its_rack_if_it_is_written_in_the_other_direction
         build_game(parse_gcg("#player1 A A\n#player2 B B\n>A: HORN 8F HORN +14 14\n>B: QS J8 S +8 8\n"))
     ).entries[1]
     assert (entry.position, entry.rack) == ("8F", "QS")
+
+
+def test_penalty_of_a_game_that_is_over_is_a_line_of_overtime() -> None:
+    game = five_turns(PointsGiven(0, -20), RackRevealed(1, ("Q",)), RackRevealed(0, ()), GameEnded(EndReason.AGREED))
+    assert lines(game) == ["#note penalty of Anna -20", ">Ben: Q (Q) -10 15", ">Anna:  (time) -20 35"]
+    assert build_game(parse_gcg(format_gcg(build_record(game)))).totals == game.totals == (35, 15)
+
+
+def test_penalty_and_overtime_of_a_player_are_one_line() -> None:
+    game = five_turns(
+        PointsGiven(0, -5), ClockRead(0, 1561.0), GameEnded(EndReason.AGREED), rules=rules_preset("tournament")
+    )
+    assert lines(game)[-1] == ">Anna:  (time) -25 30"
 
 
 def test_points_for_a_challenge_in_vain() -> None:
