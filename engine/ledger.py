@@ -230,7 +230,7 @@ def label_parts(alternatives: Sequence[Alternative]) -> list[tuple[int, ...]]:
 
 
 def _list_acts(alternative: Alternative) -> Iterator[Act]:
-    """Yield the acts of an alternative, and the acts that its edits insert: all of these get an identity."""
+    """Yield the acts of an alternative that get a number in the game: its own acts, and the acts that edits insert."""
     for step in alternative:
         if isinstance(step, TurnInserted):
             yield step.event

@@ -146,9 +146,10 @@ def _pass_to(state: State, player: int, ref: Ref) -> State:
 
 
 def _withdraw_void_play(state: State, ref: Ref, later: Sequence[Item]) -> State:
-    """Return the state without the last play, which does not count, unless a later play needs its tiles.
+    """Return the state without the last play, which does not count because of an unlisted word.
 
-    If the players have withdrawn the play themselves, this is one of the `later` acts.
+    The state is returned unchanged if a play among the `later` acts needs the tiles of this play, or if the players
+    withdraw the play themselves by a later act.
     """
     if any(isinstance(item.act, PlayWithdrawn) and item.act.of == ref for item in later):
         return state

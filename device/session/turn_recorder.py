@@ -107,7 +107,7 @@ class TurnRecorder:
         self.worker.start(capture)
 
     def record_advance(self, advance: AdvanceCapture) -> None:
-        """Record a turn that no button has ended, from the picture in which it was captured in advance."""
+        """Record a turn that no player has ended with a button, from a picture that was taken without a press."""
         self._record_advance_turn(advance, self._adapt_advance(advance))
 
     def _adapt_advance(self, advance: AdvanceCapture) -> TurnCapture:

@@ -305,7 +305,8 @@ class _ReadGame:
     def complete_from(self, spare: _ReadGame) -> _ReadGame:
         """Return this game, completed with the events of its backup `spare`.
 
-        A deleted game is returned unchanged, and so is a game whose backup has other events.
+        A deleted game is returned unchanged. The same applies if the backup has another event with the same number, or
+        no event in common: it is then not a backup of this game.
         """
         mine, theirs = ({row[0]: row for row in game.rows} for game in (self, spare))
         shared = mine.keys() & theirs.keys()

@@ -88,8 +88,8 @@ def find_letterings(
 ) -> list[Lettering]:
     """Return the `count` likeliest assignments of tiles to the squares of a play, the likeliest assignment first.
 
-    `stock` has the number of each tile that is not on the board; a letter with more remaining tiles gets a higher prior
-    (see `_rank_tiles`).
+    `stock` has the number of each tile that is not on the board. The more tiles of a letter remain, the higher is the
+    prior of the letter.
     """
     # Beam search from the first square to the last: log-posterior, tiles, and the faces of these tiles.
     beam: list[tuple[float, tuple[Tile, ...], tuple[str, ...]]] = [(0.0, (), ())]

@@ -32,7 +32,10 @@ def judge_alternatives(
 
 
 def _judge_alternative(game: Game, entry: Entry, number: int, words: WordList | None) -> Alternative:
-    """Return alternative `number` of an entry with unlisted words: in its own plays, and as edits of earlier plays."""
+    """Return alternative `number` of an entry, with a note at each play which of its words are not in the word list.
+
+    The entry's own plays have this note themselves. For earlier plays that the entry changes, edits are added.
+    """
     try:
         verdicts = judge_changed_plays(game, try_alternative(game, entry, number), words)
     except (NotationError, RulesError):

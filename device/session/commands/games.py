@@ -266,7 +266,7 @@ class PlayAgain(TableCommand, frozen=True):
     outdated: int = 0
 
     def find_default(self, last: int) -> GameStarted | None:
-        """Return the default game if it is started after the game with the number `last`, otherwise None."""
+        """Return the default game if the game with the number `last` is older than the settings, otherwise None."""
         return self.default if last <= self.outdated else None
 
     def run(self, context: CommandContext) -> None:

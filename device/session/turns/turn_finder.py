@@ -62,7 +62,7 @@ class FoundTurn:
 
     @property
     def can_end(self) -> bool:
-        """True if the play may become a turn if nothing moves, even if one of its letters is in doubt."""
+        """True if the play may be recorded as a turn when nothing moves any more; a letter may still be in doubt."""
         kinds = PlayMade | SquareCorrected | TurnCorrected
         is_one_play = self.play_count == 1 and all(isinstance(event, kinds) for event in self.events)
         return self.is_certain or (self.is_complete and is_one_play)
