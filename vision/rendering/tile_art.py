@@ -169,12 +169,13 @@ class TileRenderer:
     def _fit_letter(self, letter: str, draw: Callable[[int], tuple[Mask, int]]) -> tuple[Mask, int, float]:
         """Draw a letter with `draw` so that it fits on a tile; return its mask, its rise and its cap height in px.
 
-        `draw` takes a cap height in px, and returns what `letter_mask` does.
+        `draw` gets a cap height in px. It returns the mask, and the rise: the height of the ink above the cap line.
         """
         s = self._side_px
         cap = self._style.cap_height * s * (0.85 if len(letter) > 1 else 1.0)
         mask, rise = draw(max(4, round(cap)))
         if mask.shape[1] > 0.84 * s or mask.shape[0] > 0.88 * s:
+            # The letter is too large for the tile: draw it smaller.
             cap *= min(0.84 * s / mask.shape[1], 0.88 * s / mask.shape[0])
             mask, rise = draw(max(4, int(cap)))
         return mask, rise, cap
@@ -182,6 +183,7 @@ class TileRenderer:
     def _find_letter_middle(self, mask: Mask, rise: int, cap: float) -> float:
         """Return the distance of a letter's middle from the top of the tile, in px."""
         s, height = self._side_px, mask.shape[0]
+        # The mask begins `rise` px above the top of a capital whose centre is `letter_centre`. Keep it on the tile.
         y = self._style.letter_centre[1] * s - cap / 2 - rise + height / 2
         return float(min(max(y, height / 2 + 0.03 * s), 0.97 * s - height / 2))
 

@@ -37,7 +37,10 @@ PLAIN_SHAPE = LetterShape()
 
 
 def shaped_mask(path: Path, letter: str, cap: int, shape: LetterShape) -> tuple[Mask, int]:
-    """Render a letter like `letter_mask`, with its shape varied by `shape`."""
+    """Render a letter at a cap height of `cap` px, with its shape varied by `shape`.
+
+    Returns its mask and the height of its ink above the cap line (px).
+    """
     if shape == PLAIN_SHAPE:
         return letter_mask(path, letter, cap)
     mask, rise = _shape_letter(path, letter, shape)
@@ -49,8 +52,10 @@ def shaped_mask(path: Path, letter: str, cap: int, shape: LetterShape) -> tuple[
 
 @lru_cache(maxsize=512)
 def _shape_letter(path: Path, letter: str, shape: LetterShape) -> tuple[Mask, int]:
+    """Render a letter with a varied shape, large enough (`_SHAPING_CAP_PX`) for exact changes of its strokes."""
     mask, rise = letter_mask(path, letter, _SHAPING_CAP_PX)
     if shape.squareness and unicodedata.normalize("NFD", letter)[0] in _ROUND_LETTERS:
+        # Leave the accent above the letter as it is.
         accent = max(rise, 0) if len(unicodedata.normalize("NFD", letter)) > 1 else 0
         mask = np.concatenate([mask[:accent], _square_round_parts(mask[accent:], shape.squareness)])
     width = max(4, round(mask.shape[1] * shape.width))

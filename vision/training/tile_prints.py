@@ -21,8 +21,8 @@ def draw_print(
 ) -> None:
     """Draw the letter `mask` (h, w) uint8, centred at (x, y) px, on `face` (s, s, 3) uint8 BGR in place.
 
-    `colours` are the colour of the print and a second colour, which depends on the effect: that of the shadow, of the
-    shine of foil, or of the lit edge of a carved letter. `strength` (0..1) is the opacity of the print.
+    `colours` are the colour of the print and a second colour. The second is used for the shadow, the shine of foil or
+    the lit edge of a carved letter, depending on `effect`. `strength` (0..1) is the opacity of the print.
     """
     ink, second = colours
     step = max(1.0, face.shape[0] / 36)

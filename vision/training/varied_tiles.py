@@ -129,6 +129,10 @@ class VariedTileRenderer(TileRenderer):
             decorate_blank(rng, face, self._style)
 
     def _print_letter(self, rng: Rng, face: Picture, letter: str) -> None:
+        """Print a letter and its value on the picture `face` of a tile's top, with random wear and variation.
+
+        Nearly all sizes and positions are shares of the tile's side `s` (pixels), so 0.03 * s is a narrow margin.
+        """
         s, style = self._side_px, self._style
         font, shape = style.font, style.letter_shape
         if style.mixed_faces:
@@ -143,6 +147,7 @@ class VariedTileRenderer(TileRenderer):
         if style.value_height:
             value = text_mask(font, self._choose_value(rng, letter), max(4, round(style.value_height * s * 1.4)))
             if style.subscript:
+                # The value follows the letter like an index, so leave room for it on the right.
                 room = 0.95 * s - value.shape[1] - mask.shape[1] / 2 - 0.03 * s
                 x = max(min(x, room), mask.shape[1] / 2 + 0.02 * s)
         strength = float(1 - 0.35 * rng.random() ** 2)
