@@ -123,7 +123,7 @@ def send_gcg(name: str) -> Response:
 
 @routes.get("/tables/<name>/<field>.txt")
 def send_text(name: str, field: str) -> Response:
-    """Return one text for the pictures of a broadcast; empty while the table has no game. See `list_texts`."""
+    """Return the text with the name `field` from `list_texts`; empty while the table has no game."""
     snapshot = _find_table(name).make_snapshot(hall.delayed.delay_s)
     if field not in TEXT_FIELDS:
         abort(404)

@@ -40,7 +40,10 @@ add_live_routes(routes, "", lambda: HallPage("event", choose_view(), render_even
 
 @routes.after_request
 def show_change(response: Response) -> Response:
-    """Show the change of a form at once: its texts are on the page that follows, and are saved with the next form."""
+    """Show the change of a form at once.
+
+    Otherwise the next page would still have the old texts in its form, and the director would save them again.
+    """
     if request.method == "POST":
         hall.show_newest()
     return response
@@ -150,12 +153,13 @@ def _load_game(game: int) -> Game:
 def set_pairings(number: int) -> ResponseReturnValue:
     """Replace the pairings of a round by those in the form, unless they have changed since the page was opened.
 
-    A form that is sent twice is accepted twice.
+    If the same form is sent twice, the second one changes nothing and is accepted, too.
     """
     text = request.form.get("pairings", "")
 
     def save(event: Event) -> Event:
         changed = import_pairings(event, text, number)
+        # `before` is the checksum of the pairings that the form has shown.
         is_old = request.form.get("before") not in (None, compute_checksum(*event.rounds.get(number, ())))
         if is_old and changed != event:
             raise PairingsError(texts()("hall.pairings_changed"))
@@ -184,7 +188,10 @@ def undo() -> ResponseReturnValue:
 
 @routes.post("/round-<int:number>/result")
 def add_result(number: int) -> ResponseReturnValue:
-    """Enter the result of the pairing of the player in the form; without points, the hall chooses a game again."""
+    """Enter the result of a pairing, which is named in the form by its first player.
+
+    Without points, the entered result is removed, and the result is again that of a game which the hall chooses.
+    """
     first, points = request.form.get("player", ""), request.form.getlist("points")
     if fold_name(first) not in [fold_name(line.pairing.first) for line in _find_round(number)]:
         return _refuse(texts()("hall.pairings_changed"), number)
@@ -200,7 +207,7 @@ def add_result(number: int) -> ResponseReturnValue:
 
 @routes.post("/count")
 def count_game() -> ResponseReturnValue:
-    """Count the game that is chosen in the form for its players' pairing of a round, as `round-game`."""
+    """Count a game as the result of its players in a round. The form field has both numbers, as `round-game`."""
     match = re.fullmatch(r"(\d{1,3})-(\d{1,18})", request.form.get("choice", ""), re.ASCII)
     number, game = map(int, match.groups()) if match else (0, 0)
     result = choose_view().state.find_game_result(game)

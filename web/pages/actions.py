@@ -82,7 +82,8 @@ def _run(
         return refuse(t(error.key, **error.values)), None
     except CommandRefusedError as refusal:
         state = table.session.state
-        is_old_board = command is EnterBoard and order.moment != state.moment  # it would undo corrections
+        # A form with a whole board that was opened before another change would undo this change.
+        is_old_board = command is EnterBoard and order.moment != state.moment
         if is_old_board or _is_about_other_turn(request.form, state):
             return refuse(t("wrong.other_turn")), None
         answer = refuse(explain_refusal(refusal, order.moment, state))

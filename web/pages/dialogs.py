@@ -209,7 +209,7 @@ def show_draw() -> Response:
 
 @routes.get("/rack")
 def show_rack() -> Response:
-    """Return the form to enter the unplayed letters: those of the player in the query, or all that are missing."""
+    """Return the form to enter unplayed letters, of the player in the query or of all whose letters are missing."""
     state = table.session.state
     player = request.args.get("player", -1, type=int)
     players = (player,) if player in range(len(state.players)) else state.racks_wanted

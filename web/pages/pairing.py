@@ -72,7 +72,7 @@ def show_scanned_form(secret: str) -> Response:
 def pair() -> ResponseReturnValue:
     """Pair the phone if the form contains the correct code or secret.
 
-    A paired phone stays the same device: as a new one it would lose its player and the rights of the admin.
+    A phone that is paired already is not paired again: as a new device, it would lose its player and its rights.
     """
     t, code = texts(), request.form.get("code", "")[:MAX_CODE_CHARS]
     if find_current_client():
@@ -91,7 +91,10 @@ def pair() -> ResponseReturnValue:
 
 @routes.get(f"{ENTER_PATH}/<token>")
 def make_user_owner(token: str) -> ResponseReturnValue:
-    """Make the browser that opens the link with the one-time token an owner. A prefetch of it has no effect."""
+    """Make the browser that opens the link with the one-time token an owner.
+
+    If a browser only prefetches the link, this has no effect.
+    """
     known = find_current_client()  # a paired browser stays the same device
     try:
         client = current_pairing.redeem(token, _read_device_name(), known) if is_opened_by_user() else None
@@ -211,10 +214,11 @@ def explain_https() -> Response:
 
 @secure_routes.get("/enter/<token>")
 def identify_device(token: str) -> ResponseReturnValue:
-    """Identify a device that comes from http, so that it remains paired. A prefetch of the link has no effect.
+    """Identify a device that comes from http by the token, so that it remains paired over https.
 
-    A script of the returned page opens the next page. After a redirect, the browser would not send the new cookie,
-    which is `SameSite=Strict`: browsers treat http and https as different sites.
+    If a browser only prefetches the link, this has no effect. The response is a page whose script opens the next
+    page, and not a redirect. Browsers treat http and https as different sites, so after a redirect they would not
+    send the new cookie, which is `SameSite=Strict`.
     """
     client = current_pairing.redeem_handover(token) if request.is_secure and is_opened_by_user() else None
     if client is not None:

@@ -88,7 +88,11 @@ def show_empty_form() -> Response:
 
 @routes.post(REBUILD_PATH)
 def show_or_save_game() -> ResponseReturnValue:
-    """Show what the board and the scores say, or save the game and redirect to its page."""
+    """Find the game from the board and the scores, and show the result, a question or the mistakes.
+
+    If exactly one game fits, a form with `save` stores it as an imported game, and a form with `fill` replaces the
+    turns of the game at the table. Both then redirect to the page with the game.
+    """
     form = _read_form()
     try:
         form = _find_board(form)
@@ -160,7 +164,10 @@ def _is_at_table(form: _Form) -> bool:
 
 
 def _fill_turns(form: _Form, paper: PaperGame, orders: PlayOrders) -> None:
-    """Make the turns of the game at the table those of the sheet. Raises `CommandRefusedError`, `TimeoutError`."""
+    """Replace the turns of the game at the table by those of the sheet.
+
+    Raises `CommandRefusedError`, `TimeoutError`.
+    """
     if not _is_at_table(form):
         raise make_refusal("quicker")
     seats = [player.name for player in table.session.state.players]

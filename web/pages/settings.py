@@ -150,14 +150,17 @@ def upload_lexicon() -> ResponseReturnValue:
 
 @routes.post("/source")
 def save_source() -> ResponseReturnValue:
-    """Save the text of a settings file that has a mistake, or return it with the next mistake."""
+    """Save a settings file that was edited as text, because it has a mistake.
+
+    If the new text has a mistake, too, return the form with this text and the mistake.
+    """
     form = get_access().editor.save_source(request.form.get("source", ""), request.form.get("version", ""))
     return _respond(form)
 
 
 @routes.post("/aside")
 def set_aside() -> ResponseReturnValue:
-    """Rename a file that could not be used at the start, and restart, which makes a new one."""
+    """Rename a file that could not be used at the start, and restart the program, which makes a new file."""
     wanted = request.form.get("part", "")
     file = next((part.file for part in get_access().find_failed_parts() if part.part == wanted), None)
     if file is None:
@@ -356,7 +359,7 @@ def _describe_camera(form: SettingsForm) -> Mapping[str, object]:
 
 
 def _list_cameras(chosen: str) -> Sequence[AvailableCamera]:
-    """Return the cameras without a field: the connected ones and the chosen one first, then the phones."""
+    """Return the cameras that need no path or address: the connected ones and the chosen one, then the phones."""
     found = [camera for camera in get_access().cameras.list_cameras() if not camera.source.startswith(_FOLDER_PREFIX)]
     known = {FOLDER, NETWORK, *(camera.source for camera in found)}
     return found if chosen in known or not is_camera_spec(chosen) else (AvailableCamera(chosen, "", chosen), *found)

@@ -135,9 +135,12 @@ sheet_routes.register_error_handler(OSError, refuse_write)
 
 @routes.get("")
 def show_setup() -> Response:
-    """Return the page with the set-up steps. The sheet of the table is only for the admin."""
+    """Return the page with the set-up steps.
+
+    Its form for the table's settings, the sheet, is only for an admin, and only if the page may change settings.
+    """
     if table.host.is_new_table():
-        cookie[SEEN_KEY] = True
+        cookie[SEEN_KEY] = True  # the scoreboard of a new table leads an admin here, but only once
     if table.host.settings is None or not is_current_owner():
         return _render({}, "")
     return _render_sheet(get_access().editor.read())
@@ -145,7 +148,10 @@ def show_setup() -> Response:
 
 @sheet_routes.post(SHEET_PATH)
 def save_table() -> ResponseReturnValue:
-    """Save the sheet, and restart the program if a changed setting needs it; the page comes back by itself."""
+    """Save the form for the table's settings, and restart the program if a changed setting needs a restart.
+
+    After a restart, the browser loads the page again by itself.
+    """
     form = save_sheet()
     if form.errors or form.problem:
         response = _render_sheet(form)

@@ -72,7 +72,7 @@ def show_game(number: int) -> Response:
 
 
 def _render_game(number: int, draft: str | None = None) -> Response:
-    """Return the page of a game; `draft` is a comment that was refused, which is in the form for it."""
+    """Return the page of a game. `draft` is a comment that was refused; the form for the comment shows it again."""
     replay = table.archive.load_replay(number)
     turn = min(max(0, request.args.get("turn", replay.turn_count, type=int)), replay.turn_count)
     state = replace(replay.build_state_after(turn), board_colours=table.session.state.board_colours)
@@ -296,7 +296,7 @@ def download_games() -> ResponseReturnValue:
 
 @data_routes.post("/games")
 def restore_games() -> ResponseReturnValue:
-    """Add the games of such a file that this table does not have, and redirect to the page of stored data."""
+    """Add the games of a file from `download` that this table lacks, and redirect to the page of stored data."""
     if refusal := require_admin():
         return refusal
     with closing(request.files.get("file", FileStorage())) as file:
