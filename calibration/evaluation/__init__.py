@@ -1,1 +1,1 @@
-"""Measure the quality of board reading: accuracy with a table's profile, hidden squares, confidences, robustness."""
+"""Measure the quality of board reading: accuracy with a table's profile, confidences, robustness."""

@@ -15,7 +15,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-import cv2
 import numpy as np
 
 from calibration.evaluation.rendered_tables import Shot, list_scene_rows, load_photo_shots
@@ -29,9 +28,6 @@ VALIDATION_SEED: Final = 424242
 """Seed of the rendered pictures for validation; training uses small seeds."""
 _TEMPERATURES: Final = np.exp(np.linspace(np.log(0.5), np.log(3), 61))
 _MIN_PROBABILITY: Final = 1e-6
-_CHART_SIDE_PX: Final = 420
-_CHART_COLOURS: Final = ((190, 120, 40), (40, 110, 210))
-"""Line colours (BGR) in the chart, for photographs and for rendered pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,28 +126,16 @@ def draw_chart(tables: Mapping[str, Sequence[Bin]], path: Path) -> None:
 
     `tables` maps the name of each group of pictures to its bins.
     """
-    side, edge = _CHART_SIDE_PX, 40
-    chart = np.full((side + 2 * edge, side + 2 * edge, 3), 255, np.uint8)
+    from matplotlib.figure import Figure
 
-    def to_px(x: float, y: float) -> tuple[int, int]:
-        return edge + round(x * side), edge + round((1 - y) * side)
-
-    def write(text: str, place: tuple[int, int], colour: tuple[int, int, int] = (60, 60, 60)) -> None:
-        cv2.putText(chart, text, place, 0, 0.45, colour, 1, cv2.LINE_AA)
-
-    cv2.rectangle(chart, to_px(0, 1), to_px(1, 0), (60, 60, 60), 1)
-    cv2.line(chart, to_px(0, 0), to_px(1, 1), (170, 170, 170), 1, cv2.LINE_AA)
-    for tick in (0.0, 0.5, 1.0):
-        write(f"{tick:g}", (to_px(tick, 0)[0] - 10, side + edge + 20))
-        write(f"{tick:g}", (6, to_px(0, tick)[1] + 5))
-    for row, ((name, table), colour) in enumerate(zip(tables.items(), _CHART_COLOURS, strict=False)):
-        for b in table:
-            low, high = max(b.accuracy - 2 * b.standard_error, 0.0), min(b.accuracy + 2 * b.standard_error, 1.0)
-            cv2.line(chart, to_px(b.confidence, low), to_px(b.confidence, high), colour, 1, cv2.LINE_AA)
-            cv2.circle(chart, to_px(b.confidence, b.accuracy), 4, colour, -1, cv2.LINE_AA)
-        write(name, (to_px(0.7, 0)[0], to_px(0, 0.08 + 0.06 * row)[1]), colour)
-    write("called with this confidence: right", (edge, 25))
-    cv2.imwrite(str(path), chart)
+    figure = Figure(figsize=(5, 5))
+    axes = figure.add_subplot(xlabel="confidence", ylabel="share of right readings", xlim=(0, 1), ylim=(0, 1))
+    axes.plot((0, 1), (0, 1), color="0.7")
+    for name, table in tables.items():
+        confidence, accuracy = [b.confidence for b in table], [b.accuracy for b in table]
+        axes.errorbar(confidence, accuracy, [2 * b.standard_error for b in table], fmt="o", label=name)
+    axes.legend()
+    figure.savefig(path)
 
 
 def render_shots(count: int) -> Iterator[Shot]:

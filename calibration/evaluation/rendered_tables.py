@@ -79,15 +79,6 @@ class RenderedTable:
             name = f"{self.name}, game {number}, picture {k}"
             yield Shot(name, self.name, str(number), scene.image, scene.corners, list_scene_rows(scene), self.language)
 
-    def render_with_hands(self, number: int, pictures: int) -> Iterator[Scene]:
-        """Render `pictures` scenes of the final board of game `number`, each with a hand at a random place."""
-        rng = np.random.default_rng((self.seed, number))
-        setting, labels = self._random_setting(rng), self._random_labels(rng)
-        placed = place_tiles(rng, labels, setting.tile_style)
-        for _ in range(pictures):
-            hand = (float(rng.uniform(1, 14)), float(rng.uniform(1, 14)))
-            yield compose_scene(rng, setting, labels, hands=[hand], values=self._values, placed_tiles=placed)
-
     @property
     def _values(self) -> Mapping[str, int]:
         return load_tile_set(self.language).values

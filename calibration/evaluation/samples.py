@@ -14,6 +14,7 @@ from engine.events import filter_plays
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, BoardReading
+from engine.tiles import load_tile_set
 from vision.geometry import Floats, Image, square_side
 from vision.photo import load_photo
 from vision.rendering.board_art import draw_board
@@ -129,12 +130,12 @@ def _random_setting(rng: Rng, size: tuple[int, int]) -> SceneSetting:
     )
 
 
-def load_photo_samples(folder: Path, letters_of: Callable[[str], tuple[str, ...]], step: int = 1) -> Iterator[Sample]:
+def load_photo_samples(folder: Path, step: int = 1) -> Iterator[Sample]:
     """Load every `step`-th labelled photograph of each `manifest.json` in the subfolders of `folder`.
 
     A manifest is a list of records, one for each photograph: `id`, `photo` (path), `corners`, `board` (15 strings: `.`
     empty, lower case or `?` a blank), and `language`. For a photograph of a game, the record also has `game`, `index`,
-    and `turn` with the `score` of the play. `letters_of` returns the alphabet of a language.
+    and `turn` with the `score` of the play.
     """
     for manifest in sorted(folder.glob("*/manifest.json")):
         records = json.loads(manifest.read_text(encoding="utf-8"))
@@ -143,7 +144,7 @@ def load_photo_samples(folder: Path, letters_of: Callable[[str], tuple[str, ...]
             photo = load_photo(manifest.parent / record["photo"])
             corners = photo.file_to_image(np.asarray(record["corners"], np.float64))
             faces = _parse_faces(record["board"])
-            letters = letters_of(record["language"])
+            letters = tuple(load_tile_set(record["language"]).letters)
             yield Sample(record["id"], photo.image, corners, faces, letters, turns.get(record["id"]))
 
 

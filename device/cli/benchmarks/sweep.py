@@ -50,39 +50,24 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure the robustness, print the results and draw the curves."""
-    return run_sweep(args.photos, args.rendered, args.step, args.only, args.out, args.compare)
-
-
-def run_sweep(
-    photos: Path | None, count: int, step: int, only: str, out: Path | None, compare: Path | None = None
-) -> int:
-    """Measure, print a table, and write `sweeps.png` and `sweeps.json` to `out`. Return 1 if a total was wrong.
-
-    `photos` is a folder of photographs; every `step`-th is used. `count` is the number of rendered pictures. `only` are
-    names of disturbances, separated by commas. `compare` is the `sweeps.json` of an earlier measurement, which is drawn
-    and listed as well.
-    """
+    """Measure, print a table, and write `sweeps.png` and `sweeps.json` to `--out`. Return 1 if a total was wrong."""
     from calibration.evaluation.disturbances import DISTURBANCES
 
-    draw = _load_chart_drawer() if out else None
-    earlier = _load_earlier_curves(compare) if compare else None
-    names = {name.strip() for name in only.split(",") if name.strip()}
+    draw = _load_chart_drawer() if args.out else None
+    earlier = _load_earlier_curves(args.compare) if args.compare else None
+    names = {name.strip() for name in args.only.split(",") if name.strip()}
     chosen = [d for d in DISTURBANCES if not names or d.name in names]
     if not names <= {d.name for d in chosen}:
         raise UserError(f"--only takes some of: {', '.join(d.name for d in DISTURBANCES)}")
-    if out:
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise UserError(f"cannot write to {out}: {error.strerror}") from None
-    curves = _measure_curves(_load_samples(photos, count, step), chosen)
+    if args.out:
+        args.out.mkdir(parents=True, exist_ok=True)
+    curves = _measure_curves(_load_samples(args.photos, args.rendered, args.step), chosen)
     wrong = sum(len(level.wrong) for found in curves.values() for _, levels in found for level in levels)
     print(f"wrong totals accepted: {wrong}")
     _print_limits(curves, earlier)
-    if out and draw:
-        (out / "sweeps.json").write_text(json.dumps(_to_plain_data(curves), indent=1) + "\n", encoding="utf-8")
-        draw(curves, out / "sweeps.png", earlier)
+    if draw:
+        (args.out / "sweeps.json").write_text(json.dumps(_to_plain_data(curves), indent=1) + "\n", encoding="utf-8")
+        draw(curves, args.out / "sweeps.png", earlier)
     return 1 if wrong else 0
 
 
@@ -110,8 +95,6 @@ def _load_earlier_curves(path: Path) -> Curves:
 
     try:
         return load_curves(path)
-    except OSError as error:
-        raise UserError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
         raise UserError(f"{path}: not a sweeps.json of this command") from None
 
@@ -139,15 +122,13 @@ def _load_samples(photos: Path | None, count: int, step: int) -> dict[str, list[
     from calibration.evaluation.samples import load_photo_samples, render_samples
     from device.demo.demo_table import load_demo_games
     from engine.gcg import build_game
-    from engine.tiles import load_tile_set
 
     games = [build_game(record) for record in load_demo_games().values()]
     samples = {"rendered": list(render_samples(games, count))} if count else {}
     if photos:
         if not any(photos.glob("*/manifest.json")):
             raise UserError(f"{photos}: there is no */manifest.json with the truth of photographs")
-        found = load_photo_samples(photos, lambda language: tuple(load_tile_set(language).letters), step)
-        samples["photographs"] = list(found)
+        samples["photographs"] = list(load_photo_samples(photos, step))
     return samples
 
 

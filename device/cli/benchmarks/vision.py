@@ -13,7 +13,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,64 +39,38 @@ sys.exit(status)
 """
 
 
-@dataclass(frozen=True, slots=True)
-class VisionCost:
-    """Results: median times in milliseconds on one core, and sizes in megabytes.
-
-    `read_ms` is for finding and reading a board, and `known_corners_ms` for reading a board with given corners.
-    `follow_ms` is for checking that a board has not moved, and `watch_ms` for motion detection in a preview.
-    `empty_search_ms` is for searching a picture without a board.
-    """
-
-    read_ms: float
-    known_corners_ms: float
-    follow_ms: float
-    watch_ms: float
-    empty_search_ms: float
-    memory_mb: float
-    models_mb: float
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""
     parser.add_argument("--pictures", type=int, default=12, help="number of boards to render and read (default 12)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure and print the results."""
-    cost = measure_vision(args.pictures)
-    print(f"a picture of {PICTURE_SIZE_PX[0]} x {PICTURE_SIZE_PX[1]} found and read: {cost.read_ms:.1f} ms (aim 60)")
-    print(f"a turn read with the grid known: {cost.known_corners_ms:.1f} ms (aim 20)")
-    print(f"the board followed from one picture to the next: {cost.follow_ms:.1f} ms")
-    print(f"a frame of the watch between turns: {cost.watch_ms:.2f} ms (aim 3)")
-    print(f"a picture without a board searched: {cost.empty_search_ms:.0f} ms")
-    print(f"peak memory of a program that reads: {cost.memory_mb:.0f} MB (aim 200)")
-    print(f"model files: {cost.models_mb:.2f} MB (aim 6)")
-    return 0
-
-
-def measure_vision(pictures: int) -> VisionCost:
-    """Render a number of pictures, and measure each operation on all pictures with one core."""
+    """Render pictures, measure each operation on all pictures with one core, and print the results."""
     import cv2
 
     from calibration.evaluation.samples import render_samples
     from device.demo.demo_table import load_demo_games
     from engine.gcg import build_game
     from vision.detection.locator import BoardLocator
+    from vision.net import MODELS_DIR
 
     cv2.setNumThreads(1)
     games = [build_game(record) for record in load_demo_games().values()]
-    samples = list(render_samples(games, pictures, size=PICTURE_SIZE_PX))
+    samples = list(render_samples(games, args.pictures, size=PICTURE_SIZE_PX))
     locator, reader = BoardLocator(), make_board_reader()
-    return VisionCost(
-        read_ms=_measure_median_ms(lambda s: reader.read(s.image, s.letters), samples),
-        known_corners_ms=_measure_median_ms(lambda s: reader.read(s.image, s.letters, corners=s.corners), samples),
-        follow_ms=_measure_median_ms(lambda s: locator.follow(s.image, s.corners), samples),
-        watch_ms=_measure_watch(samples),
-        empty_search_ms=_measure_median_ms(lambda s: reader.read(_remove_board(s.image), s.letters), samples),
-        memory_mb=_measure_memory(samples),
-        models_mb=sum(path.stat().st_size for path in _list_models()) / 1e6,
-    )
+    found_ms = _measure_median_ms(lambda s: reader.read(s.image, s.letters), samples)
+    print(f"a picture of {PICTURE_SIZE_PX[0]} x {PICTURE_SIZE_PX[1]} found and read: {found_ms:.1f} ms (aim 60)")
+    known_ms = _measure_median_ms(lambda s: reader.read(s.image, s.letters, corners=s.corners), samples)
+    print(f"a turn read with the grid known: {known_ms:.1f} ms (aim 20)")
+    followed_ms = _measure_median_ms(lambda s: locator.follow(s.image, s.corners), samples)
+    print(f"the board followed from one picture to the next: {followed_ms:.1f} ms")
+    print(f"a frame of the watch between turns: {_measure_watch(samples):.2f} ms (aim 3)")
+    empty_ms = _measure_median_ms(lambda s: reader.read(_remove_board(s.image), s.letters), samples)
+    print(f"a picture without a board searched: {empty_ms:.0f} ms")
+    print(f"peak memory of a program that reads: {_measure_memory(samples):.0f} MB (aim 200)")
+    models_mb = sum(path.stat().st_size for path in MODELS_DIR.glob("*.onnx*")) / 1e6
+    print(f"model files: {models_mb:.2f} MB (aim 6)")
+    return 0
 
 
 def _measure_median_ms(work: Callable[[Sample], object], samples: Sequence[Sample]) -> float:
@@ -146,9 +119,3 @@ def _measure_memory(samples: Sequence[Sample]) -> float:
             [sys.executable, "-c", _READ_SCRIPT, *map(str, paths)], stdout=subprocess.PIPE, text=True, check=True
         )
     return int(done.stdout.split()[-2]) / 1024  # "VmHWM: 12345 kB": proc_pid_status(5)
-
-
-def _list_models() -> list[Path]:
-    import vision.net
-
-    return list(vision.net.MODELS_DIR.glob("*.onnx*"))
