@@ -1,8 +1,8 @@
 """The command line `tilekeeper COMMAND`, with one module for each command (`COMMANDS`).
 
-Each module has `HELP` (one line), `configure(parser)` and `run(args)`, which returns the exit status. The docstring of
-the module is the command's description in `--help`. A `TilekeeperError` or an `OSError` ends the program with a message
-of one line and exit status 2.
+Each module has `configure(parser)` and `run(args)`, which returns the exit status. The docstring of the module is the
+command's description in `--help`, and its first sentence the line in the list of commands. A `TilekeeperError` or an
+`OSError` ends the program with a message of one line and exit status 2.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from engine.errors import TilekeeperError
 
@@ -78,16 +79,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the program that reads the output has ended: `tilekeeper score ... | head`
         discard_output()
     except OSError as error:
-        named = f"{error.filename}: " if error.filename else ""
-        print(f"tilekeeper: {named}{error.strerror or error}{_find_remedy(error)}", file=sys.stderr)
+        print_system_error(error)
     except KeyboardInterrupt:
         return 130
     return 2
 
 
-def describe_unreadable_file(name: str, error: OSError) -> str:
-    """Return a message about the file `name` that the system does not let the program read, and what to do about it."""
-    return f"{name} cannot be read ({error.strerror or error}). Check its name and permissions."
+def print_system_error(error: OSError) -> None:
+    """Print a message about an error of the system, with the file and what to do about it."""
+    named = f"{error.filename}: " if error.filename else ""
+    print(f"tilekeeper: {named}{error.strerror or error}{_find_remedy(error)}", file=sys.stderr)
 
 
 def _find_remedy(error: OSError) -> str:
@@ -107,13 +108,19 @@ def _make_parser(words: Sequence[str]) -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name in words[:1] if words[:1] and words[0] in COMMANDS else COMMANDS:
-        module = importlib.import_module(f"device.cli.{_MODULES.get(name, name)}")
-        sub = commands.add_parser(
-            name,
-            help=module.HELP,
-            description=module.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.configure(sub)
-        sub.set_defaults(run=module.run)
+        add_command(commands, name, f"device.cli.{_MODULES.get(name, name)}")
     return parser
+
+
+def add_command(commands: Any, name: str, module_name: str) -> None:
+    """Add the command that a module implements to `commands`, the sub-parsers of a parser."""
+    module = importlib.import_module(module_name)
+    text = module.__doc__ or ""
+    parser = commands.add_parser(
+        name,
+        help=text.partition(".")[0],
+        description=text,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.configure(parser)
+    parser.set_defaults(run=module.run)

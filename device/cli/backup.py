@@ -13,8 +13,6 @@ from pathlib import Path
 from device.cli import UserError
 from device.cli.options import add_data_options, find_games_folder, open_games
 
-HELP = "copy all games into one file"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""

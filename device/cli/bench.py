@@ -7,12 +7,9 @@ package is part of the wheel.
 from __future__ import annotations
 
 import argparse
-import importlib
 from importlib.util import find_spec
 
-from device.cli import UserError
-
-HELP = "measure speed, memory and robustness (in a copy of the source code)"
+from device.cli import UserError, add_command
 
 BENCHMARKS = ("engine", "vision", "table", "sweep")
 _PACKAGE = "device.cli.benchmarks"
@@ -28,25 +25,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         return
     commands = parser.add_subparsers(dest="what", required=True, metavar="WHAT")
     for name in BENCHMARKS:
-        module = importlib.import_module(f"{_PACKAGE}.{name}")
-        sub = commands.add_parser(
-            name,
-            help=module.HELP,
-            description=module.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        module.configure(sub)
-        sub.set_defaults(measure=module.run)
+        add_command(commands, name, f"{_PACKAGE}.{name}")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Run one benchmark and print its figures.
-
-    Raises:
-        UserError: the program is installed without the benchmarks.
-    """
-    if "measure" not in args:
-        raise UserError(
-            "The benchmarks are not installed. Clone Tilekeeper's repository, and run pip install -e '.[dev]' in it."
-        )
-    return int(args.measure(args))
+def run(_args: argparse.Namespace) -> int:
+    """Say that the program is installed without the benchmarks. Raises `UserError`."""
+    raise UserError(
+        "The benchmarks are not installed. Clone Tilekeeper's repository, and run pip install -e '.[dev]' in it."
+    )

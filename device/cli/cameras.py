@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import argparse
 
-HELP = "list the cameras that you can choose with --camera"
-
 
 def configure(_parser: argparse.ArgumentParser) -> None:
     """Add no arguments: the command has none."""

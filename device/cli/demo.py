@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from web.host_info import HostInfo
 
 LOCAL_ADDRESSES = ("127.0.0.1", "localhost", "::1")
-HELP = "watch a whole game on a simulated table"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from device.doctor import Report
 
-HELP = "check this machine and say how to fix what is wrong"
-
 _MARKS = {"good": "  ok", "note": "note", "warning": "WARN", "fault": "FAIL"}
 
 

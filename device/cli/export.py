@@ -18,8 +18,6 @@ from engine.rules import UnplayedRule
 if TYPE_CHECKING:
     from device.storage.store import GameStore
 
-HELP = "save a stored game as a GCG or ZIP file"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""

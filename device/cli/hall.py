@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from device.cli import UserError, describe_unreadable_file, print_line
+from device.cli import UserError, print_line
 from device.cli.options import ensure_data_folder
 from device.cli.page import announce_pairing, find_page_addresses
 from device.storage.files import keep_private
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from device.hall.receiving.receiver import HallReceiver
     from device.settings import HallSettings
 
-HELP = "show all tables of a club or tournament on one page"
 DEFAULT_PORT = 8090
 _MAX_PAIRINGS_BYTES = 1_000_000
 
@@ -105,10 +104,7 @@ def _write_files(args: argparse.Namespace) -> int:
         raise UserError(f"--init {args.init}: Enter 1 to {MAX_INIT_TABLES} tables.")
     host = args.broker or f"{socket.gethostname()}.local"
     names = dict.fromkeys((host, socket.gethostname(), "localhost", "127.0.0.1"))
-    try:
-        write_hall_files(folder, args.init, names, args.broker_port)
-    except OSError as error:
-        raise UserError(f"{folder} cannot be written ({error.strerror}). Choose another folder with --data.") from None
+    write_hall_files(folder, args.init, names, args.broker_port)
     print(f"The files are in {folder}. Keep them secret: they have the passwords.")
     print(f"broker:  /usr/sbin/mosquitto -c {folder}/broker/mosquitto.conf")
     print(
@@ -167,8 +163,6 @@ def _read_pairings(file: Path, receiver: HallReceiver) -> None:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("cp1252", errors="replace")
-    except OSError as error:
-        raise UserError(describe_unreadable_file(str(file), error)) from None
     try:
         receiver.edit_event(lambda event: import_pairings(event, text))
     except PairingsError as error:

@@ -6,17 +6,15 @@ Each file is imported completely or not at all. You can do this while the table 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from device.cli import describe_unreadable_file, print_line
+from device.cli import print_line, print_system_error
 from device.cli.options import add_data_options, find_games_folder
 
 if TYPE_CHECKING:
     from device.storage.store import GameStore
 
-HELP = "import games from GCG or ZIP files"
 _SQLITE_HEADER = b"SQLite format 3"
 
 
@@ -36,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
             try:
                 status = max(status, 0 if _import_file(store, path) else 1)
             except OSError as error:
-                print(f"tilekeeper: {describe_unreadable_file(str(path), error)}", file=sys.stderr)
+                print_system_error(error)
                 status = 2
     return status
 

@@ -12,8 +12,6 @@ from device.cli import print_line
 from device.cli.options import add_data_options, find_games_folder, load_user_settings
 from device.cli.page import find_page_addresses
 
-HELP = "print a link that makes a browser an owner of the table"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""

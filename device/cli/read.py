@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from vision.photo import Photo
     from vision.recognition.reader import BoardReader, PhotoReading
 
-HELP = "read the board in photographs"
 _MIN_CONFIDENCE = 0.9
 """Minimum confidence of a square; if it is lower, the square is marked as doubtful."""
 _MAX_CORNER_PX = 100_000

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from device.cli import UserError, describe_unreadable_file
+from device.cli import UserError
 from device.cli.options import make_board_reader
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from engine.play_orders import PlayOrders
     from engine.sheet_errors import SheetError
     from engine.tiles import TileSet
-
-HELP = "rebuild a game from a photograph of the final board and the scores"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -73,8 +71,6 @@ def _read_scores(path: Path) -> ScoreSheet:
 
     try:
         return parse_score_sheet(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise UserError(describe_unreadable_file(str(path), error)) from error
     except (ScoreSheetError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: {error}") from error
 

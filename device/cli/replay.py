@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from device.cli import UserError, describe_unreadable_file
+from device.cli import UserError
 from device.cli.options import add_game_options, make_profiled_reader, merge_game_settings, prepare_game
 from device.session.commands.answers import AnswerQuestion
 from device.session.commands.games import StartGame
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 TURN_S = 60.0
 """Seconds between two photographs, on the clock of the session. After a quick press, it would ask about corrections."""
-HELP = "score a game from photos (one after each turn) or a video"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -149,8 +148,6 @@ def replay_one_video(
 
     try:
         entered = parse_turn_list(turn_list.read_text(encoding="utf-8")) if turn_list else ()
-    except OSError as error:
-        raise UserError(describe_unreadable_file(str(turn_list), error)) from None
     except (UnicodeDecodeError, TurnListError) as error:
         raise UserError(f"{turn_list}: {error}") from None
     result = replay_video(read_frames(video), reader, started, lexicon, entered)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from device.report.contents import ReportHeader
     from device.report.replay import SquareDifference, TurnReplay
 
-HELP = "check the readings of a problem report"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""

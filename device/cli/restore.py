@@ -17,8 +17,6 @@ from device.cli.options import add_data_options, find_games_folder
 if TYPE_CHECKING:
     from device.storage.recovery import Restoration
 
-HELP = "replace the stored games by those of a backup"
-
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command to the parser."""

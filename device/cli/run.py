@@ -15,7 +15,7 @@ import os
 import signal
 import subprocess
 import webbrowser
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
@@ -56,7 +56,6 @@ OVERRIDABLE_SETTINGS: Mapping[str, SettingPath] = {
 """The settings that command-line options replace, by name of the option."""
 
 PAGE_TIMEOUT_S = 3.0
-HELP = "keep the score of a game at a real table"
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -85,22 +84,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 @keep_private()
 def run(args: argparse.Namespace) -> int:
     """Run the table until Ctrl-C or SIGTERM, or until a player switches the machine off with the panel."""
-    if not args.browser:
-        return run_table(args)
-    page = resolve_settings(args, load_usable_settings(make_settings_file(args).path, StartRecord(None))).page
-    if is_page_up(page.host, page.port):  # a double click on a table that runs
-        webbrowser.open(find_page_addresses(page.host, page.port)[0])
+    file = make_settings_file(args)
+    if args.browser and open_page_of_running_table(resolve_settings(args, load_usable_settings(file.path))):
         return 0
-    return run_table(args, webbrowser.open)
-
-
-def run_table(args: argparse.Namespace, open_link: Callable[[str], object] = lambda _: None) -> int:
-    """Run the table until it is ended; call `open_link` with the link that pairs the browser of this computer."""
     limit_heap()
     gc.disable()  # nearly all that the start makes is needed until the end; `Appliance.serve` collects again
     from device.cli.appliance import Appliance  # loads OpenCV and the page, which `tilekeeper --help` does not need
 
-    starts, file = make_start_record(), make_settings_file(args)
+    starts = make_start_record()
     settings = resolve_settings(args, load_usable_settings(file.path, starts, must_exist=args.settings is not None))
     folder = build_data_folder(settings, starts)
     reader, profile = build_reader(folder, starts)
@@ -111,7 +102,7 @@ def run_table(args: argparse.Namespace, open_link: Callable[[str], object] = lam
         starts=starts,
         settings_file=file,
         data_folder=folder,
-        open_link=open_link,
+        open_link=webbrowser.open if args.browser else lambda _: None,
     )
     signals = (signal.SIGINT, signal.SIGTERM)
     previous = {number: signal.signal(number, lambda *_: appliance.ended.set()) for number in signals}
@@ -126,6 +117,14 @@ def run_table(args: argparse.Namespace, open_link: Callable[[str], object] = lam
     if appliance.should_power_off.is_set():
         switch_off_machine()
     return 0
+
+
+def open_page_of_running_table(settings: Settings) -> bool:
+    """Open the page in the browser if it is already up, as after a second double click; return False if it is not."""
+    page = settings.page
+    return (
+        is_page_up(page.host, page.port) and webbrowser.open(find_page_addresses(page.host, page.port)[0]) is not None
+    )
 
 
 def is_page_up(host: str, port: int) -> bool:
@@ -164,7 +163,7 @@ def list_restart_words(args: argparse.Namespace, overrides: Collection[SettingPa
     return words
 
 
-def load_usable_settings(path: Path, starts: StartRecord, *, must_exist: bool = False) -> Settings:
+def load_usable_settings(path: Path, starts: StartRecord | None = None, *, must_exist: bool = False) -> Settings:
     """Return the settings in the file `path`; if they are wrong, those of the last start at which they were right.
 
     The right settings are kept beside the file, in `*.last`. Without such a copy, the defaults are returned. A missing
@@ -182,7 +181,7 @@ def load_usable_settings(path: Path, starts: StartRecord, *, must_exist: bool = 
             return load_settings(last)
         return Settings()
 
-    return starts.build("settings", load, load_last)
+    return (starts or StartRecord(None)).build("settings", load, load_last)
 
 
 def _keep_settings(path: Path, last: Path) -> None:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from device.cli import describe_unreadable_file
+from device.cli import print_system_error
 from engine.board import load_layout
 from engine.errors import NotationError, RulesError
 from engine.gcg import Problem, Record, Replay, build_game, parse_gcg, replay
 from engine.tiles import load_tile_set
-
-HELP = "check the scores of recorded games (GCG files)"
 
 MAX_FILE_BYTES = 4_000_000
 """Largest size of a GCG file in bytes; a recorded game usually has a few thousand bytes."""
@@ -47,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
             with path.open("rb") as file:
                 data = file.read(MAX_FILE_BYTES + 1)
         except OSError as error:
-            print(f"tilekeeper: {describe_unreadable_file(str(path), error)}", file=sys.stderr)
+            print_system_error(error)
             status = 2
             continue
         too_large = Problem(1, f"larger than {MAX_FILE_BYTES} bytes, so no GCG")

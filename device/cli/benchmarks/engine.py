@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from engine.game import Game
 
-HELP = "speed of scoring plays, explaining readings and rebuilding games"
-
 REBUILT_TURNS = 25
 """Number of turns of the game for which rebuilding is measured."""
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from calibration.evaluation.robustness import Curves, LevelResult
     from calibration.evaluation.samples import Sample
 
-HELP = "errors and questions as pictures get worse step by step"
-
 MIN_ASKED_SHARE = 0.1
 """Share (0..1) of turns with a question; if it is higher at a level of a disturbance, the results name this level."""
 

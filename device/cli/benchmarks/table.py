@@ -77,7 +77,6 @@ def draw_memory_plot(megabytes: list[float], turns: int, path: Path) -> None:
     figure.savefig(path)
 
 
-HELP = "time from the button to the score, processor load when idle, memory over many turns"
 IDLE_TIME_S = 5.0
 SETTLE_TIME_S = LONG_REST_S + LEARN_INTERVAL_S
 """Time in seconds after which the work in the background about the last turn has been done."""

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from calibration.evaluation.samples import Sample
     from vision.geometry import Image
 
-HELP = "time and memory for finding, reading and watching a board"
-
 PICTURE_SIZE_PX = (1632, 1224)
 """Size (width, height) of the rendered pictures: two megapixels."""
 PREVIEW_SIZE_PX = (640, 480)
