@@ -11,36 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from device.cameras.base import (
-    DEFAULT_MAINS_HZ,
-    AbsentCamera,
-    AutoExposureCamera,
-    BlackPictureError,
-    Camera,
-    CameraError,
-    Frame,
-    Image,
-    NoMorePicturesError,
-)
+from device.cameras.base import DEFAULT_MAINS_HZ, Camera, CameraError
 from device.cameras.listing import hide_credentials, is_network_address
 from device.catalogue import get_text
 
 if TYPE_CHECKING:
     from device.cameras.folder import ShownPictures
-
-__all__ = [
-    "AbsentCamera",
-    "AutoExposureCamera",
-    "BlackPictureError",
-    "Camera",
-    "CameraError",
-    "Frame",
-    "Image",
-    "NoMorePicturesError",
-    "is_camera_spec",
-    "open_camera",
-    "open_reconnecting_camera",
-]
 
 
 def open_camera(

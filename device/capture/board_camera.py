@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
-from device.cameras import AutoExposureCamera, Camera, Frame, Image
+from device.cameras.base import AutoExposureCamera, Camera, Frame, Image
 from device.cameras.folder import FolderCamera
 from device.capture.motion import RestScene, SceneReference, wait_for_rest
 from engine.board import Board

@@ -12,8 +12,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from device.cameras import BlackPictureError, CameraError, Frame
-from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, is_black
+from device.cameras.base import BLACK_MESSAGE, STALLED_MESSAGE, BlackPictureError, CameraError, Frame, is_black
 from device.capture.board_camera import BoardCamera
 from device.capture.motion import RestDetector, RestScene, has_moved, make_thumbnail
 from device.system.periodic import Backoff

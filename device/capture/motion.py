@@ -18,7 +18,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from device.cameras import Camera, Frame, Image
+from device.cameras.base import Camera, Frame, Image
 from vision.geometry import Floats, grid_corners, halve_image, homography, project, square_side
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import PIL.Image
 from msgspec import Meta
 
-from device.cameras import Frame, Image
+from device.cameras.base import Frame, Image
 from device.session.snapshot import LookView
 from engine.board import Square, column_of, row_of
 from engine.inference.explain import Inference

@@ -16,7 +16,8 @@ from flask import Flask
 from msgspec.structs import replace
 
 from calibration.profile import TableProfile
-from device.cameras import AbsentCamera, open_reconnecting_camera
+from device.cameras import open_reconnecting_camera
+from device.cameras.base import AbsentCamera
 from device.cameras.listing import resolve_camera
 from device.cameras.reconnecting import ReconnectingCamera
 from device.catalogue import get_text

@@ -41,7 +41,7 @@ from device.system.voice import list_device_options
 from device.system.wifi import HOTSPOT_CONNECTION, HotspotError, read_hotspot
 
 if TYPE_CHECKING:
-    from device.cameras import Image
+    from device.cameras.base import Image
 
 
 MIN_FREE_BYTES = 300_000_000
@@ -320,7 +320,7 @@ def _check_folder(system: System, subject: Subject, folder: Path) -> Finding:
 
 def check_picture(system: System, settings: Settings) -> Iterator[Finding]:
     """Take a picture and check it, unless the running table uses the camera."""
-    from device.cameras import CameraError
+    from device.cameras.base import CameraError
 
     subject, source = Subject("camera"), resolve_camera(settings.camera.source)
     if source in _PHONES or source.startswith(_FOLDER):

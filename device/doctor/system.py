@@ -21,7 +21,7 @@ import msgspec
 from device.settings import Settings
 
 if TYPE_CHECKING:
-    from device.cameras import Image
+    from device.cameras.base import Image
 
 
 class Severity(StrEnum):
@@ -162,7 +162,8 @@ class System:
 
         The camera adjusts to the light first, as at the beginning of a game: its first picture may be dark.
         """
-        from device.cameras import AutoExposureCamera, open_camera
+        from device.cameras import open_camera
+        from device.cameras.base import AutoExposureCamera
 
         camera = open_camera(source)
         try:

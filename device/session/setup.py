@@ -11,7 +11,7 @@ import numpy as np
 
 from calibration.enrolment import check_enrolment
 from calibration.profile import ProfileError, TableProfile
-from device.cameras import CameraError, Image, NoMorePicturesError
+from device.cameras.base import CameraError, Image, NoMorePicturesError
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import encode_jpeg, shrink_image
 from device.catalogue import get_text

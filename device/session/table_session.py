@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
 from calibration.profile import TableProfile
-from device.cameras import Camera, CameraError, Image
+from device.cameras.base import Camera, CameraError, Image
 from device.cameras.phone import PhoneCamera, PhoneStreamCamera, PictureNeededError
 from device.capture.board_camera import BoardCamera
 from device.session import lookups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from device.cameras import CameraError
+from device.cameras.base import CameraError
 from device.capture.board_camera import BoardCamera
 from device.capture.turn_images import crop_squares, make_turn_images
 from device.session.background.work import BackgroundWork

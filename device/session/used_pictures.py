@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from hashlib import blake2b
 
-from device.cameras import Image
+from device.cameras.base import Image
 from device.storage.errors import log_store_errors
 from device.storage.notes import load_note
 from device.storage.store import GameStore

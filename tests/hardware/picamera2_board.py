@@ -22,7 +22,8 @@ import cv2
 import numpy as np
 import picamera2
 
-from device.cameras import CameraError, Image, open_camera
+from device.cameras import open_camera
+from device.cameras.base import CameraError, Image
 from device.cameras.pi import PiCamera
 from device.cli.options import make_board_reader
 from device.demo.demo_table import load_demo_games

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from device.cameras import CameraError, Frame
+from device.cameras.base import CameraError, Frame
 from device.cameras.usb import UsbCamera
 
 DEVICE = "/dev/video0"

@@ -10,7 +10,7 @@ import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from device.cameras import Image
+from device.cameras.base import Image
 from device.doctor import Finding, Report, Severity
 from device.doctor.system import System
 from device.panel.gpio import find_header_chip

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import cv2
 import numpy as np
 
-from device.cameras import Camera, CameraError
+from device.cameras.base import Camera, CameraError
 from device.demo.demo_table import load_demo_games
 from engine.board import SQUARES, Board, column_of, row_of
 from engine.gcg import replay

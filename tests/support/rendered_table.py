@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from device.cameras import Frame
+from device.cameras.base import Frame
 from engine.reading import BOARD_SIZE, EMPTY, BoardReading, SquareReading
 from vision.geometry import Image
 from vision.recognition.reader import PhotoReading, ReadingTimes

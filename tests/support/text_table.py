@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from device.cameras import CameraError, Frame
+from device.cameras.base import CameraError, Frame
 from device.session.commands.turns import EndTurn
 from device.session.snapshot import TableSnapshot
 from device.session.table_session import TableSession

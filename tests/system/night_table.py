@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from device.cameras import Frame
+from device.cameras.base import Frame
 from engine.board import SQUARES, Board, column_of, row_of
 from engine.events import Challenged, Passed
 from engine.lexicon import Lexicon

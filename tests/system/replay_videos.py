@@ -25,7 +25,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from device.cameras import Frame
+from device.cameras.base import Frame
 from device.capture.video_frames import VideoFrame, read_frames
 from device.demo.demo_table import load_demo_games
 from device.session.background.auto_turns import AutoTurnConfig

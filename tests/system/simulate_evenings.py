@@ -28,7 +28,7 @@ from pathlib import Path
 
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
-from device.cameras import Camera
+from device.cameras.base import Camera
 from device.cameras.folder import FolderCamera
 from device.cli.options import make_profiled_reader
 from device.panel.buttons import DOUBLE_PRESS_S, END_TURN_BUTTONS, Button, Pins

@@ -14,7 +14,7 @@ from random import Random
 
 import numpy as np
 
-from device.cameras import Frame
+from device.cameras.base import Frame
 from device.session.commands.answers import AnswerDeferred, AnswerQuestion
 from device.session.commands.base import TableCommand
 from device.session.commands.games import ResumeGame

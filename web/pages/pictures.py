@@ -12,7 +12,7 @@ from flask import Blueprint, Response, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
-from device.cameras import Image
+from device.cameras.base import Image
 from device.cameras.phone import PhoneInUseError, PhoneStreamCamera, StreamEndedError
 from device.catalogue import get_text
 from device.player_names import is_displayable

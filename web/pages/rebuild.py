@@ -13,7 +13,7 @@ from flask import Blueprint, Response, redirect, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import FileStorage
 
-from device.cameras import CameraError, Image
+from device.cameras.base import CameraError, Image
 from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
 from device.rebuilt_game import PaperGame, PlayView, build_board, find_doubts, find_unlisted_words, rebuild
 from device.score_sheet import MAX_ROWS, ScoreSheetError, read_score_sheet

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from device.cameras import Frame, Image
+from device.cameras.base import Frame, Image
 from device.capture.board_camera import BoardCamera
 from device.session.game_controller import GameController
 from device.session.snapshot import Moment, Sight, TableSnapshot

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 
-from device.cameras import Frame
+from device.cameras.base import Frame
 from device.capture.board_camera import BoardCamera
 from device.capture.camera_monitor import CameraMonitor, MonitorClient
 from device.capture.motion import RestScene

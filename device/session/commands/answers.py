@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from device.cameras import Image
+from device.cameras.base import Image
 from device.session.commands.base import CommandContext, QuestionCommand, TableCommand
 from device.session.commands.challenges import tell_outcome
 from device.session.commands.turns import EndTurnWithPicture

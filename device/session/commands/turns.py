@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from device.cameras import Image
+from device.cameras.base import Image
 from device.session.commands.base import (
     BoardRows,
     CommandContext,

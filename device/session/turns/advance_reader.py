@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from math import inf
 
-from device.cameras import CameraError
+from device.cameras.base import CameraError
 from device.capture.board_camera import BoardCamera, Capture
 from device.capture.motion import RestScene
 from device.session.game_controller import GameController

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from device.cameras import Frame
+from device.cameras.base import Frame
 from device.capture.board_camera import AdvanceReading, BoardCamera, Capture
 from device.capture.turn_images import EncodedPictures, encode_pictures
 from device.catalogue import get_text

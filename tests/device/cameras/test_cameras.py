@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from device.cameras import CameraError, open_camera
+from device.cameras import open_camera
+from device.cameras.base import CameraError
 from device.demo.demo_table import SimulatedCamera
 from vision.rendering.simulated_table import SimulatedTable
 

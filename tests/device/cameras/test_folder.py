@@ -14,7 +14,8 @@ import cv2
 import numpy as np
 import pytest
 
-from device.cameras import CameraError, NoMorePicturesError, open_camera
+from device.cameras import open_camera
+from device.cameras.base import CameraError, NoMorePicturesError
 from device.cameras.folder import WRITE_TIMEOUT_S, FolderCamera
 from vision.photo import Photo, load_photo
 

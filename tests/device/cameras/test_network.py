@@ -10,7 +10,8 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from device.cameras import BlackPictureError, Camera, CameraError, open_camera, open_reconnecting_camera
+from device.cameras import open_camera, open_reconnecting_camera
+from device.cameras.base import BlackPictureError, Camera, CameraError
 from device.cameras.listing import hide_credentials
 from device.settings import SettingsError, parse_settings
 from tests.support.stream_servers import MjpegServer

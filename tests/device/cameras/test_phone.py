@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from device.cameras import CameraError, open_camera
+from device.cameras import open_camera
+from device.cameras.base import CameraError
 from device.cameras.phone import PhoneCamera, PictureNeededError
 
 GREY = np.full((30, 40, 3), 128, np.uint8)

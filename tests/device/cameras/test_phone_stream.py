@@ -9,7 +9,8 @@ import cv2
 import numpy as np
 import pytest
 
-from device.cameras import BlackPictureError, CameraError, open_camera
+from device.cameras import open_camera
+from device.cameras.base import BlackPictureError, CameraError
 from device.cameras.phone import (
     MAX_PICTURE_AGE_S,
     PHONE_TIMEOUT_S,

@@ -15,8 +15,8 @@ import cv2
 import numpy as np
 import pytest
 
-from device.cameras import BlackPictureError, CameraError, open_camera
-from device.cameras.base import has_light_changed
+from device.cameras import open_camera
+from device.cameras.base import BlackPictureError, CameraError, has_light_changed
 from device.cameras.pi import PiCamera, describe_error, make_auto_controls, make_locked_controls, read_exposure_start_ns
 from tests.support.pi_pictures import coloured, in_memory
 

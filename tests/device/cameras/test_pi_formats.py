@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from device.cameras import CameraError
+from device.cameras.base import CameraError
 from device.cameras.pi import fit_still_size, to_bgr, to_luma
 from tests.support.pi_pictures import coloured, in_memory, planar
 

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from device.cameras import CameraError, Frame
+from device.cameras.base import CameraError, Frame
 from device.cameras.reconnecting import CameraPreview
 from tests.support.waiting import PATIENCE_S
 

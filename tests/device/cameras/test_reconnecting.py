@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from device.cameras import CameraError, open_reconnecting_camera
+from device.cameras import open_reconnecting_camera
+from device.cameras.base import CameraError
 from device.cameras.reconnecting import ReconnectingCamera
 from device.demo.demo_table import SimulatedCamera
 from tests.support.waiting import PATIENCE_S, until

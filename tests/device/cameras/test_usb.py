@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
-from device.cameras import CameraError
+from device.cameras.base import CameraError
 from device.cameras.usb import UsbCamera
 from tests.support.waiting import PATIENCE_S, until
 

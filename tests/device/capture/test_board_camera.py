@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import engine.board
-from device.cameras import Frame
+from device.cameras.base import Frame
 from device.capture.board_camera import AdvanceReading, BoardCamera
 from device.capture.motion import RestScene
 from engine.reading import BoardReading

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from device.cameras import CameraError, Frame, Image
+from device.cameras.base import CameraError, Frame, Image
 from device.capture.camera_monitor import (
     BACK_OFF_S,
     CHECK_INTERVAL_S,

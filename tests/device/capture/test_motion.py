@@ -7,7 +7,7 @@ from itertools import count
 import numpy as np
 import pytest
 
-from device.cameras import CameraError, Frame
+from device.cameras.base import CameraError, Frame
 from device.capture.motion import MAX_WAIT_S, MIN_STILL_S, POLL_INTERVAL_S, wait_for_rest
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from device.cameras import Frame, Image
+from device.cameras.base import Frame, Image
 from device.capture.motion import RestScene, SceneReference
 from engine.tiles import load_tile_set
 from vision.geometry import Floats, grid_corners

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from device.cameras import Image
+from device.cameras.base import Image
 from tests.support.ports import find_free_port
 from tests.support.raspberry_pi import RaspberryPi
 from vision.rendering.simulated_table import SimulatedTable

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from device.cameras import AbsentCamera, CameraError, Frame, Image
+from device.cameras.base import AbsentCamera, CameraError, Frame, Image
 from device.cli import main
 from device.doctor import Severity, System, examine
 from device.doctor.checks import check_speech

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 import pytest
 
-from device.cameras import Image
+from device.cameras.base import Image
 from device.doctor import Severity, examine
 from tests.support.raspberry_pi import FIND_MOUNT, RaspberryPi, find_findings
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from device.cameras import CameraError
+from device.cameras.base import CameraError
 from device.session.clock import ClockKeeper
 from device.session.commands.games import EndGame, Pause, ResumeGame, StartGame, Undo
 from device.session.commands.turns import EndTurn, PassTurn

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from calibration.profile import TableProfile
-from device.cameras import CameraError
+from device.cameras.base import CameraError
 from device.cameras.folder import FolderCamera
 from device.capture.board_camera import BoardCamera
 from device.session.messages import CommandRefusedError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from device.cameras import CameraError
+from device.cameras.base import CameraError
 from device.capture.board_camera import BoardCamera
 from device.session.commands.corrections import RevealRack
 from device.session.commands.games import EndGame, PlayAgain, ResumeGame, StartGame, Undo

@@ -21,7 +21,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-from device.cameras import Frame, Image
+from device.cameras.base import Frame, Image
 from engine.tiles import load_tile_set
 
 PICTURE_SIZE_PX = (1632, 1224)

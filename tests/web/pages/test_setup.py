@@ -10,7 +10,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from calibration.enrolment import make_enrolment_rows
-from device.cameras import CameraError
+from device.cameras.base import CameraError
 from device.panel.buttons import Button
 from device.panel.lights import Colour
 from device.panel.panel import Panel, PanelActions

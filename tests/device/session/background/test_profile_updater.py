@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from calibration.profile import TableProfile
-from device.cameras import Frame
+from device.cameras.base import Frame
 from device.session.background.profile_updater import ProfileUpdater
 from device.session.turns.decision import Decision
 from device.session.turns.turn_capture import TurnCapture

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from device.cameras import Frame, Image
+from device.cameras.base import Frame, Image
 from device.session.commands.turns import EndTurn
 from device.session.turns.turn_capture import MAX_IMAGES, AdvanceCapture
 from engine.reading import BoardReading, SquareReading

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from device.cameras import Image
+from device.cameras.base import Image
 from device.session.commands.corrections import RenamePlayer
 from device.session.commands.games import StartGame, Undo
 from device.session.commands.turns import EndTurn, PassTurn
