@@ -141,7 +141,8 @@ def describe_host(args: argparse.Namespace, store: GameStore, start_own_game: Ca
 def _open_store(args: argparse.Namespace) -> GameStore:
     """Return the store of the demo's games, or a store in memory if the file cannot be used."""
     from device.demo.demo_table import add_finished_games
-    from device.storage.store import GameStore, StoreError
+    from device.storage.errors import StoreError
+    from device.storage.store import GameStore
 
     try:
         store = GameStore(ensure_data_folder(args.data or find_user_folder() / "demo") / "games.db")

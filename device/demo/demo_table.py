@@ -25,8 +25,7 @@ from device.session.table_session import TableSession
 from device.storage.archive import make_ledger
 from device.storage.game_log import write_ledger
 from device.storage.lexicons import open_lexicon
-from device.storage.store import GameStore
-from device.storage.stored_game import StoredEvent
+from device.storage.store import GameStore, StoredEvent
 from engine.board import SQUARES, Board, Square, column_of, row_of, square_name
 from engine.errors import TilekeeperError
 from engine.events import GameStarted

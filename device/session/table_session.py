@@ -43,7 +43,8 @@ from device.session.threads import MAX_TURN_S, CommandQueue, TurnWorker
 from device.session.turn_recorder import TurnRecorder
 from device.session.turns.turn_capture import TurnCapture
 from device.session.used_pictures import UsedPictures
-from device.storage.store import GameStore, StoreError
+from device.storage.errors import StoreError
+from device.storage.store import GameStore
 from device.system.closeable import Closeable
 from engine.board import load_layout
 from engine.lexicon import WordList

@@ -17,15 +17,7 @@ from pathlib import Path
 
 from device.storage.database import MEMORY, STORE_SCHEMA, open_read_only
 from device.storage.errors import StoreDamagedError, StoreError, StoreFullError
-from device.storage.store import (
-    TABLE_NOTES,
-    EventBody,
-    GameStore,
-    Pictures,
-    StoredEvent,
-    StoredGame,
-    StoredPicture,
-)
+from device.storage.store import TABLE_NOTES, EventBody, GameStore, Pictures, StoredEvent, StoredGame, StoredPicture
 
 _log = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from device.catalogue import get_text
-from device.storage.errors import GameDeletedError
-from device.storage.store import EventBody, GameStore, Pictures, StoredEvent, StoreError
+from device.storage.errors import GameDeletedError, StoreError
+from device.storage.store import EventBody, GameStore, Pictures, StoredEvent
 from engine.errors import NotationError, RulesError
 from engine.events import GameStarted, read_start, to_json
 from engine.game import Game

@@ -11,8 +11,8 @@ from typing import TypeVar
 import msgspec
 
 from device.settings import decode_path
-from device.storage.errors import log_store_errors
-from device.storage.store import TABLE_NOTES, GameStore, StoreError
+from device.storage.errors import StoreError, log_store_errors
+from device.storage.store import TABLE_NOTES, GameStore
 
 _log = logging.getLogger(__name__)
 

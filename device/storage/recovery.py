@@ -54,8 +54,7 @@ from device.storage.files import (
     move_store,
     sync_folder,
 )
-from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredPicture
-from device.storage.stored_game import StoredGame
+from device.storage.store import TABLE_NOTES, GameStore, StoredEvent, StoredGame, StoredPicture
 from engine.messages import join_messages
 
 _log = logging.getLogger(__name__)

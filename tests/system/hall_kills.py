@@ -35,8 +35,7 @@ from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.settings import HallSettings
-from device.storage.store import GameStore
-from device.storage.stored_game import StoredEvent
+from device.storage.store import GameStore, StoredEvent
 from tests.support.broker import Broker
 from tests.support.ports import find_free_port
 from tests.support.text_table import STARTED, WORDS, TextTable

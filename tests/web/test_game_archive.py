@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from device.storage.errors import StoreError
 from device.storage.game_log import GameLog
-from device.storage.store import GameStore, StoreError
+from device.storage.store import GameStore
 from engine.events import (
     Act,
     Exchanged,

@@ -16,8 +16,8 @@ from device.session.rule_choices import NUMBER_CHOICES, list_changed_choices, li
 from device.session.snapshot import Phase, TableSnapshot, TurnView
 from device.session.snapshot_builder import build_snapshot
 from device.settings import GameSettings
+from device.storage.errors import StoreError
 from device.storage.lexicons import has_default_lexicon
-from device.storage.store import StoreError
 from engine.board import SQUARES, Square, column_of, parse_square, row_of, square_name
 from engine.errors import NotationError
 from engine.events import GameStarted

@@ -36,7 +36,7 @@ from werkzeug.local import LocalProxy
 from device.catalogue import get_text
 from device.player_names import clean_name
 from device.storage.files import may_exist, read_small_file, set_aside, write_file
-from device.storage.stored_game import MAX_TIME_S
+from device.storage.store import MAX_TIME_S
 from engine.errors import TilekeeperError, is_read_fault
 from engine.limits import MAX_PAIRED_CLIENTS
 

@@ -40,7 +40,7 @@ from device.session.snapshot_builder import build_snapshot
 from device.storage.errors import ArchiveError
 from device.storage.game_file import parse_ledger
 from device.storage.game_log import UNREADABLE_GAME_ERRORS
-from device.storage.stored_game import StoredEvent
+from device.storage.store import StoredEvent
 from engine.errors import RulesError
 from engine.game import Game
 from engine.messages import Message

@@ -22,7 +22,7 @@ from device.hall.receiving.event import Result
 from device.storage.damage import add_checksum, is_intact
 from device.storage.database import Database, Schema
 from device.storage.errors import StoreDamagedError, to_store_error
-from device.storage.stored_game import StoredEvent
+from device.storage.store import StoredEvent
 from engine.errors import TilekeeperError
 
 _log = logging.getLogger(__name__)

@@ -46,7 +46,7 @@ from device.hall.receiving.received_games import (
 )
 from device.settings import HallSettings
 from device.storage.errors import StoreError
-from device.storage.stored_game import StoredEvent
+from device.storage.store import StoredEvent
 
 if TYPE_CHECKING:
     from device.hall.connection import BrokerConnection

@@ -26,8 +26,9 @@ from device.session.game_controller import GameController
 from device.session.messages import make_refusal
 from device.session.phases import Transition
 from device.session.snapshot import Phase
+from device.storage.errors import StoreError
 from device.storage.game_log import GameLog
-from device.storage.store import GameStore, StoreError
+from device.storage.store import GameStore
 from engine.events import FirstDrawn, GameEnded, GameStarted, PositionEntered
 from engine.lexicon import WordList
 from engine.messages import format_list

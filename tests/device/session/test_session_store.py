@@ -16,8 +16,9 @@ from device.session.commands.turns import EndTurn, PassTurn
 from device.session.messages import CommandRefusedError, Trouble
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
+from device.storage.errors import StoreError
 from device.storage.game_log import GameLog
-from device.storage.store import GameStore, StoreError
+from device.storage.store import GameStore
 from device.system.periodic import PeriodicTask
 from engine.events import GameStarted
 from engine.rules import Rules

@@ -16,8 +16,9 @@ from device.session.commands.turns import PassTurn
 from device.session.messages import CommandRefusedError, Trouble
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
+from device.storage.errors import StoreError
 from device.storage.game_log import GameLog
-from device.storage.store import GameStore, StoreError
+from device.storage.store import GameStore
 from engine.events import GameStarted, PlayerRenamed
 from tests.support.damaged_store import protect_from_writes
 from tests.support.text_table import FARM, HORN, STARTED, TextTable, play, totals

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from device.storage.archive import export_gcg, export_zip, load_game
+from device.storage.errors import StoreError
 from device.storage.game_log import GameLog, write_ledger
 from device.storage.recovery import open_store
 from device.storage.statistics import SummaryCache
-from device.storage.store import GameStore, StoreError
+from device.storage.store import GameStore
 from engine.board import EMPTY_BOARD
 from engine.events import GameStarted, Passed, PlayMade, TurnInserted
 from engine.ledger import Entry, Ledger

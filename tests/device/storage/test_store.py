@@ -19,9 +19,9 @@ from pathlib import Path
 import pytest
 
 from device.storage.database import STORE_SCHEMA
-from device.storage.errors import GameDeletedError, StoreReadOnlyError, StoreVersionError
+from device.storage.errors import GameDeletedError, StoreError, StoreReadOnlyError, StoreVersionError
 from device.storage.recovery import open_store
-from device.storage.store import MAX_PICTURE_BYTES, GameStore, PictureLimits, StoreError
+from device.storage.store import MAX_PICTURE_BYTES, GameStore, PictureLimits
 from tests.support.damaged_store import get_connection, limit_pages
 from tests.support.waiting import until
 

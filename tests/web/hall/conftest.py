@@ -15,7 +15,7 @@ from device.hall.receiving.pairings import import_pairings
 from device.hall.receiving.received_games import ReceivedGame
 from device.hall.receiving.receiver import HallReceiver
 from device.settings import HallSettings
-from device.storage.stored_game import StoredEvent
+from device.storage.store import StoredEvent
 from engine.events import Event, GameStarted, PlayMade
 from engine.rules import rules_preset
 from tests.support.archives import write_acts

@@ -19,7 +19,7 @@ from device.settings import HallSettings
 from device.storage.archive import make_ledger
 from device.storage.errors import StoreLockedError, StoreVersionError
 from device.storage.game_log import write_ledger
-from device.storage.stored_game import StoredEvent
+from device.storage.store import StoredEvent
 from engine.events import GameStarted, Passed
 from engine.gcg import build_game, parse_gcg
 from engine.messages import key_of

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from device.hall.receiving.received_games import MAX_GAME_BYTES, ReceivedGames, TableFullError
-from device.storage.stored_game import StoredEvent
+from device.storage.store import StoredEvent
 from engine.events import Event, GameStarted, Passed, to_json
 
 STARTED = GameStarted(("Anna", "Ben"))
