@@ -17,8 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from calibration.evaluation.disturbances import DISTURBANCES, Disturbance
-from calibration.evaluation.samples import Sample
+from calibration.evaluation.samples import DISTURBANCES, Disturbance, Sample
 from engine.inference.explain import infer_play
 from engine.ledger import Source
 from engine.reading import EMPTY

@@ -8,22 +8,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
+import numpy.typing as npt
 
 from engine.events import filter_plays
 from engine.game import Game
 from engine.inference.explain import infer_play
 from engine.reading import BLANK, BOARD_SIZE, EMPTY, BoardReading
 from engine.tiles import load_tile_set
-from vision.geometry import Floats, Image, square_side
+from vision.geometry import Floats, Image, homography, project, square_side
 from vision.photo import load_photo
-from vision.rendering.board_art import draw_board
+from vision.rendering.board_art import draw_board, fill_polygon
 from vision.rendering.camera import look_at_board, project_grid
 from vision.rendering.fonts import packaged_fonts
 from vision.rendering.scene import SceneSetting, compose_scene
 from vision.rendering.simulated_table import EVENING_LIGHT
-from vision.rendering.style import Rng
-from vision.rendering.surroundings import draw_table_top
+from vision.rendering.style import Rng, hsv_to_bgr
+from vision.rendering.surroundings import draw_hand, draw_table_top
 from vision.rendering.tile_art import place_tiles
 from vision.training.board_styles import random_board_style
 from vision.training.tile_styles import random_tile_style
@@ -173,3 +175,206 @@ def _find_turns(records: Sequence[dict[str, Any]]) -> dict[str, TurnTruth]:
                 found[record["id"]] = TurnTruth(game, best.game.totals)
             game = best.game
     return found
+
+
+_GAMMA = 2.2
+_DAYLIGHT_KELVIN = 5500.0
+_WHITE_ELECTRONS = 10_000.0
+"""Number of electrons that a white pixel of a small sensor collects in good light; it determines the noise."""
+_READ_NOISE_ELECTRONS = 3.0
+
+Apply = Callable[[Sample, float, Rng], Sample | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """One kind of image disturbance, with the levels to test (in `unit`). The level `neutral_level` has no effect.
+
+    `apply(sample, level, rng)` returns the disturbed sample, or None if the disturbance is not possible for the sample.
+    """
+
+    name: str
+    unit: str
+    levels: tuple[float, ...]
+    neutral_level: float
+    apply: Apply
+
+
+def _decode_gamma(image: Image) -> npt.NDArray[np.float32]:
+    """Convert a picture to linear light (0..1)."""
+    return np.asarray((image / np.float32(255)) ** _GAMMA, np.float32)
+
+
+def _encode_gamma(linear: npt.NDArray[np.floating]) -> Image:
+    """Convert linear light (0..1) to a picture; brighter light is clipped."""
+    return np.clip(np.round(255 * linear ** (1 / _GAMMA)), 0, 255).astype(np.uint8)
+
+
+def _change_exposure(sample: Sample, stops: float, _: Rng) -> Sample:
+    linear = (np.arange(256) / 255.0) ** _GAMMA * 2.0**stops
+    return replace(sample, image=np.asarray(cv2.LUT(sample.image, _encode_gamma(linear)), np.uint8))
+
+
+def _change_white_balance(sample: Sample, kelvin: float, _: Rng) -> Sample:
+    """Simulate a lamp of colour temperature `kelvin` with the camera's white balance fixed at daylight."""
+    gains = np.asarray(
+        [_red_ratio(kelvin) / _red_ratio(_DAYLIGHT_KELVIN), 1.0, _blue_ratio(kelvin) / _blue_ratio(_DAYLIGHT_KELVIN)]
+    )
+    linear = _decode_gamma(sample.image) * gains[::-1].astype(np.float32)
+    return replace(sample, image=_encode_gamma(linear))
+
+
+def _planck(kelvin: float, nanometres: float) -> float:
+    """Return the relative spectral radiance of a black body (https://en.wikipedia.org/wiki/Planck%27s_law)."""
+    return float(1 / (nanometres**5 * (np.exp(1.4388e7 / (nanometres * kelvin)) - 1)))
+
+
+def _red_ratio(kelvin: float) -> float:
+    return _planck(kelvin, 600) / _planck(kelvin, 540)
+
+
+def _blue_ratio(kelvin: float) -> float:
+    return _planck(kelvin, 450) / _planck(kelvin, 540)
+
+
+def _blur(sample: Sample, squares: float, _: Rng) -> Sample:
+    if not squares:
+        return sample
+    image = cv2.GaussianBlur(sample.image, (0, 0), squares * sample.square_px)
+    return replace(sample, image=np.asarray(image, np.uint8))
+
+
+def _add_noise(sample: Sample, sigma: float, rng: Rng) -> Sample:
+    noise = rng.normal(0, sigma, sample.image.shape).astype(np.float32)
+    return replace(sample, image=np.clip(sample.image + noise, 0, 255).astype(np.uint8))
+
+
+def _dim_light(sample: Sample, stops: float, rng: Rng) -> Sample:
+    """Simulate light that is `stops` f-stops weaker and a camera that amplifies it: add photon noise and read noise."""
+    if not stops:
+        return sample
+    electrons = _decode_gamma(sample.image) * np.float32(_WHITE_ELECTRONS * 2.0**-stops)
+    sigma = np.sqrt(electrons + np.float32(_READ_NOISE_ELECTRONS**2))
+    linear = (electrons + sigma * rng.standard_normal(electrons.shape, np.float32)) * 2.0**stops / _WHITE_ELECTRONS
+    return replace(sample, image=_encode_gamma(np.clip(linear, 0, 1)))
+
+
+def _compress_jpeg(sample: Sample, quality: float, _: Rng) -> Sample:
+    _done, data = cv2.imencode(".jpg", sample.image, [cv2.IMWRITE_JPEG_QUALITY, round(quality)])
+    return replace(sample, image=np.asarray(cv2.imdecode(data, cv2.IMREAD_COLOR), np.uint8))
+
+
+def _shrink(sample: Sample, pixels: float, _: Rng) -> Sample | None:
+    share = pixels / sample.square_px
+    if share > 1:
+        return None
+    image = cv2.resize(sample.image, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
+    corners = (sample.corners + 0.5) * share - 0.5
+    return replace(sample, image=np.asarray(image, np.uint8), corners=corners)
+
+
+def _tilt_tiles(sample: Sample, degrees: float, _: Rng) -> Sample | None:
+    return replace(sample, image=sample.render_tilted(degrees)) if sample.render_tilted else None
+
+
+def _turn_table(sample: Sample, degrees: float, _: Rng) -> Sample:
+    """Rotate the picture clockwise by `degrees`, a multiple of 90, without interpolation of pixels."""
+    image, corners = sample.image, sample.corners
+    for _quarter in range(round(degrees / 90)):
+        corners = np.stack([image.shape[0] - 1 - corners[:, 1], corners[:, 0]], axis=1)
+        image = np.rot90(image, -1)
+    return replace(sample, image=np.ascontiguousarray(image), corners=corners)
+
+
+def _lean_camera(sample: Sample, degrees: float, rng: Rng) -> Sample:
+    """Simulate a camera that looks at an angle: rotate the picture plane by `degrees` about a random axis."""
+    height, width = sample.image.shape[:2]
+    # Rotate the picture plane about its centre, at the distance of the focal length, and project it again.
+    focal, direction = float(max(width, height)), rng.uniform(0, 2 * np.pi)
+    axis = np.array([np.cos(direction), np.sin(direction), 0.0])
+    rotation, _jacobian = cv2.Rodrigues(axis * np.deg2rad(degrees))
+    to_centre = np.array([[1, 0, -(width - 1) / 2], [0, 1, -(height - 1) / 2], [0, 0, 1]])
+    lean = np.diag([focal, focal, 1]) @ np.column_stack([rotation[:, :2], [0, 0, focal]]) @ to_centre
+    # Scale the result to the number of pixels that the picture had, and move its corner to the origin.
+    frame = np.array([[[0, 0]], [[width - 1, 0]], [[width - 1, height - 1]], [[0, height - 1]]], np.float64)
+    outline = cv2.perspectiveTransform(frame, lean).reshape(4, 2)
+    low, size = outline.min(axis=0), np.ptp(outline, axis=0)
+    scale = float(np.sqrt(width * height / (size[0] * size[1])))
+    H = np.array([[scale, 0, -scale * low[0]], [0, scale, -scale * low[1]], [0, 0, 1]]) @ lean
+    shape = (max(1, round(scale * size[0])), max(1, round(scale * size[1])))
+    image = cv2.warpPerspective(sample.image, H, shape, flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    corners = cv2.perspectiveTransform(sample.corners.reshape(-1, 1, 2), H).reshape(4, 2)
+    return replace(sample, image=np.asarray(image, np.uint8), corners=np.asarray(corners, np.float64))
+
+
+def _add_shadow(sample: Sample, dark: float, rng: Rng) -> Sample:
+    """Add a shadow with a soft edge through the board's centre; it removes the share `dark` (0..1) of the light."""
+    height, width = sample.image.shape[:2]
+    centre, direction = sample.corners.mean(axis=0), rng.uniform(0, 2 * np.pi)
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    across = (np.cos(direction) * (x - centre[0]) + np.sin(direction) * (y - centre[1])) / (0.25 * sample.square_px)
+    gain = (1 - dark / (1 + np.exp(-np.clip(across, -30, 30))))[:, :, None]
+    linear = _decode_gamma(sample.image) * gain.astype(np.float32)
+    return replace(sample, image=_encode_gamma(linear))
+
+
+def _add_glare(sample: Sample, radius: float, rng: Rng) -> Sample:
+    """Add the reflection of a lamp at a random point of the board: a Gaussian white spot of `radius` squares."""
+    if not radius:
+        return sample
+    spot = _random_board_point(sample, rng)
+    height, width = sample.image.shape[:2]
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    distance = np.hypot(x - spot[0], y - spot[1]) / (radius * sample.square_px)
+    light = (1.2 * np.exp(-0.5 * distance**2) * 255)[:, :, None]
+    return replace(sample, image=np.clip(sample.image + light, 0, 255).astype(np.uint8))
+
+
+def _add_hands(sample: Sample, hands: float, rng: Rng) -> Sample:
+    image = sample.image.astype(np.float32)
+    for _ in range(round(hands)):
+        image, _covered = draw_hand(rng, image, _random_board_point(sample, rng), sample.square_px)
+    return replace(sample, image=np.clip(image, 0, 255).astype(np.uint8))
+
+
+def _cover_tiles(sample: Sample, share: float, rng: Rng) -> Sample:
+    """Cover the share `share` (0..1) of each tile with a strip from a random side, all of one random colour."""
+    image, colour = sample.image.copy(), hsv_to_bgr(rng.random(), rng.random(), rng.random())
+    to_picture = homography(sample.corners)
+    sides = rng.integers(4, size=len(sample.faces))
+    for at, face in enumerate(sample.faces):
+        if face == EMPTY or not share:
+            continue
+        strip = np.array([[-0.5, -0.5], [share - 0.5, -0.5], [share - 0.5, 0.5], [-0.5, 0.5]])
+        for _quarter in range(int(sides[at])):
+            strip = np.stack([-strip[:, 1], strip[:, 0]], axis=1)
+        row, column = divmod(at, BOARD_SIZE)
+        outline = project(to_picture, strip + np.array([column + 0.5, row + 0.5]))
+        fill_polygon(image, outline, colour)
+    return replace(sample, image=image)
+
+
+def _random_board_point(sample: Sample, rng: Rng) -> npt.NDArray[np.float64]:
+    """Return a random point (x, y) on the board, in pixels of the picture."""
+    a, b = rng.uniform(0.1, 0.9, 2)
+    top_left, top_right, bottom_right, bottom_left = sample.corners
+    upper, lower = top_left + a * (top_right - top_left), bottom_left + a * (bottom_right - bottom_left)
+    return np.asarray(upper + b * (lower - upper), np.float64)
+
+
+DISTURBANCES: tuple[Disturbance, ...] = (
+    Disturbance("exposure", "stops", (-4, -3, -2, -1, 0, 1, 2), 0, _change_exposure),
+    Disturbance("white balance", "kelvin", (2200, 2700, 3500, 5500, 7500, 10000), 5500, _change_white_balance),
+    Disturbance("blur", "sigma in squares", (0, 0.03, 0.06, 0.09, 0.12, 0.18, 0.24), 0, _blur),
+    Disturbance("noise", "sigma of 255", (0, 5, 10, 20, 30, 45), 0, _add_noise),
+    Disturbance("low light", "stops", (0, 3, 5, 6, 7, 8, 9), 0, _dim_light),
+    Disturbance("JPEG", "quality", (90, 50, 30, 15, 8), 90, _compress_jpeg),
+    Disturbance("size", "pixels a square", (32, 24, 18, 15, 12, 10, 9, 8, 7), 32, _shrink),
+    Disturbance("tile tilt", "degrees", (0, 5, 10, 15, 20, 30), 0, _tilt_tiles),
+    Disturbance("table turned", "degrees", (0, 90, 180, 270), 0, _turn_table),
+    Disturbance("camera leaned", "degrees", (0, 20, 40, 50, 60, 70), 0, _lean_camera),
+    Disturbance("shadow edge", "share of light lost", (0, 0.3, 0.5, 0.7, 0.85), 0, _add_shadow),
+    Disturbance("glare", "radius in squares", (0, 0.3, 0.6, 1.0, 1.5, 2.5), 0, _add_glare),
+    Disturbance("tile covered", "share of each tile", (0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4), 0, _cover_tiles),
+    Disturbance("hands", "over the board", (0, 1, 2, 3), 0, _add_hands),
+)

@@ -22,8 +22,7 @@ from device.cli import UserError
 from device.cli.options import make_board_reader
 
 if TYPE_CHECKING:
-    from device.rebuilt_game import PaperGame
-    from device.score_sheet import ScoreSheet
+    from device.rebuilt_game import PaperGame, ScoreSheet
     from engine.board import Board
     from engine.play_orders import PlayOrders
     from engine.sheet_errors import SheetError
@@ -67,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _read_scores(path: Path) -> ScoreSheet:
-    from device.score_sheet import ScoreSheetError, parse_score_sheet
+    from device.rebuilt_game import ScoreSheetError, parse_score_sheet
 
     try:
         return parse_score_sheet(path.read_text(encoding="utf-8"))

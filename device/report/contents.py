@@ -22,9 +22,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from device.storage.archive import find_stored_game
+from device.storage.archive import GAME_MEMBER, encode_game, find_stored_game, generate_zip, name_picture
 from device.storage.files import read_small_file
-from device.storage.game_file import GAME_MEMBER, encode_game, generate_zip, name_picture
 from device.storage.store import EventBody, GameStore, StoredEvent, StoredGame
 from engine.events import GameStarted, PlayerRenamed, RecordImported
 

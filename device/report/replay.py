@@ -14,8 +14,8 @@ import numpy as np
 from device.capture.turn_images import find_reading
 from device.catalogue import get_text
 from device.report.contents import DOCTOR_MEMBER, FORMAT_NAME, FORMAT_VERSION, LOG_MEMBER, REPORT_MEMBER, ReportHeader
+from device.storage.archive import GAME_MEMBER, PICTURE_MEMBER, ZipMembers, decode_game, open_zip
 from device.storage.errors import ArchiveError
-from device.storage.game_file import GAME_MEMBER, PICTURE_MEMBER, ZipMembers, decode_game, open_zip
 from device.storage.game_log import read_ledger
 from device.storage.store import MAX_PICTURE_BYTES
 from engine.board import square_name

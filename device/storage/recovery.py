@@ -21,18 +21,16 @@ from typing import Any, TypeVar
 
 from device.catalogue import get_text
 from device.storage.backups import BACKUP_FOLDER, list_backups
-from device.storage.damage import (
+from device.storage.database import (
     SELECT_EVENTS,
     SELECT_GAMES,
     UNREADABLE_BODY,
     EventRow,
+    check_is_complete,
+    decode_text,
     fill_gaps,
     is_intact,
     list_intact_rows,
-)
-from device.storage.database import (
-    check_is_complete,
-    decode_text,
     lock_beside,
     open_read_only,
     remove_database,

@@ -4,7 +4,7 @@ The first event of a log is the start of the game, and the others are the entrie
 When `append_events` returns, the events are on disk. The store also contains notes (texts that are overwritten, such as
 the running clock), the colours of players, and pictures. Old pictures may be deleted.
 
-Events, games and notes have checksums (`device.storage.damage`). A damaged event stays in its game as an unreadable
+Events, games and notes have checksums (`device.storage.database`). A damaged event stays in its game as an unreadable
 entry; all others can still be read, and other games are not affected.
 """
 
@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from device.catalogue import get_text
-from device.storage.damage import (
+from device.storage.database import (
     SELECT_GAMES,
+    Database,
     EventRow,
     add_checksum,
     compute_checksum,
@@ -32,7 +33,6 @@ from device.storage.damage import (
     is_intact,
     read_event_rows,
 )
-from device.storage.database import Database
 from device.storage.errors import GameDeletedError, StoreDamagedError, StoreError, StoreFullError, log_store_errors
 from device.system.closeable import Closeable
 from engine.ledger_data import UNREADABLE

@@ -6,8 +6,7 @@ import random
 
 import pytest
 
-from device.rebuilt_game import PaperGame, rebuild
-from device.score_sheet import parse_score_sheet
+from device.rebuilt_game import PaperGame, parse_score_sheet, rebuild
 from engine.board import Board, load_layout
 from engine.game import Game
 from engine.gcg import build_record, format_gcg

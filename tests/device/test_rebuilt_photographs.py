@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from device.rebuilt_game import PaperGame, build_board
-from device.score_sheet import ScoreSheet, SheetTurn
+from device.rebuilt_game import PaperGame, ScoreSheet, SheetTurn, build_board
 from engine.board import load_layout, parse_square
 from engine.play_orders import pack_squares
 from engine.tiles import load_tile_set

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from device.score_sheet import ScoreSheet, ScoreSheetError, parse_score_sheet
+from device.rebuilt_game import ScoreSheet, ScoreSheetError, parse_score_sheet
 
 POINTS = [14, 9, 25, 30, 8, 22, 41, 17, 12, 36]
 

@@ -37,9 +37,8 @@ from device.cli.options import prepare_game
 from device.report.contents import ReportChoice, ReportSources, make_report
 from device.report.replay import replay_report
 from device.settings import SettingsError, parse_settings, read_default_text
-from device.storage.archive import export_zip, import_gcg, import_zip, load_game
+from device.storage.archive import GAME_MEMBER, export_zip, import_gcg, import_zip, load_game
 from device.storage.errors import ArchiveError, StoreError
-from device.storage.game_file import GAME_MEMBER
 from device.storage.lexicons import read_lexicon
 from device.storage.recovery import open_store
 from device.storage.statistics import SummaryCache

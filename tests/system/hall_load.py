@@ -26,8 +26,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from device.demo.demo_hall import open_broker
-from device.demo.scripted_table import ScriptedTable
+from device.demo.demo_hall import ScriptedTable, open_broker
 from device.hall.publishing.publisher import HallPublisher
 from device.settings import HallSettings
 from device.storage.store import GameStore

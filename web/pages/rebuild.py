@@ -15,8 +15,17 @@ from werkzeug.datastructures import FileStorage
 
 from device.cameras.base import CameraError, Image
 from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name
-from device.rebuilt_game import PaperGame, PlayView, build_board, find_doubts, find_unlisted_words, rebuild
-from device.score_sheet import MAX_ROWS, ScoreSheetError, read_score_sheet
+from device.rebuilt_game import (
+    MAX_ROWS,
+    PaperGame,
+    PlayView,
+    ScoreSheetError,
+    build_board,
+    find_doubts,
+    find_unlisted_words,
+    read_score_sheet,
+    rebuild,
+)
 from device.session.commands.base import parse_board
 from device.session.commands.turn_corrections import FillTurns
 from device.session.messages import CommandRefusedError, make_refusal

@@ -20,9 +20,8 @@ from device.cli import UserError
 from device.cli.options import make_board_reader
 
 if TYPE_CHECKING:
-    from calibration.evaluation.disturbances import Disturbance
     from calibration.evaluation.robustness import Curves, LevelResult
-    from calibration.evaluation.samples import Sample
+    from calibration.evaluation.samples import Disturbance, Sample
 
 MIN_ASKED_SHARE = 0.1
 """Share (0..1) of turns with a question; if it is higher at a level of a disturbance, the results name this level."""
@@ -49,7 +48,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, print a table, and write `sweeps.png` and `sweeps.json` to `--out`. Return 1 if a total was wrong."""
-    from calibration.evaluation.disturbances import DISTURBANCES
+    from calibration.evaluation.samples import DISTURBANCES
 
     draw = _load_chart_drawer() if args.out else None
     earlier = _load_earlier_curves(args.compare) if args.compare else None

@@ -14,7 +14,7 @@ from typing import Any
 
 from device.catalogue import get_text
 from device.hall.receiving.received_games import CHECKED_TABLES, ReceivedGames
-from device.storage.damage import is_intact
+from device.storage.database import is_intact
 from device.storage.errors import StoreDamagedError, to_store_error
 from device.storage.recovery import open_damaged, read_rows, replace_store, set_damaged_aside
 

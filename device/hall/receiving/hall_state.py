@@ -37,8 +37,8 @@ from device.hall.receiving.received_games import ReceivedGame
 from device.session.clock import ClockView
 from device.session.snapshot import Phase, PlayerView, TableSnapshot
 from device.session.snapshot_builder import build_snapshot
+from device.storage.archive import parse_ledger
 from device.storage.errors import ArchiveError
-from device.storage.game_file import parse_ledger
 from device.storage.game_log import UNREADABLE_GAME_ERRORS
 from device.storage.store import StoredEvent
 from engine.errors import RulesError

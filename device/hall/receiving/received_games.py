@@ -19,8 +19,7 @@ import msgspec
 
 from device.catalogue import get_text
 from device.hall.receiving.event import Result
-from device.storage.damage import add_checksum, is_intact
-from device.storage.database import Database, Schema
+from device.storage.database import Database, Schema, add_checksum, is_intact
 from device.storage.errors import StoreDamagedError, to_store_error
 from device.storage.store import StoredEvent
 from engine.errors import TilekeeperError

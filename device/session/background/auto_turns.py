@@ -10,7 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 
-from device.capture.camera_monitor import MIN_REST_S
+from device.capture.board_camera import MIN_REST_S
 from device.session.game_controller import GameController
 from device.session.messages import CommandRefusedError
 from device.session.snapshot import Moment, TableSnapshot

@@ -9,8 +9,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 
 from device.cameras.base import Frame
-from device.capture.board_camera import BoardCamera
-from device.capture.camera_monitor import CameraMonitor, MonitorClient
+from device.capture.board_camera import BoardCamera, CameraMonitor, MonitorClient
 from device.capture.motion import RestScene
 from device.session.background.auto_turns import AutoTurnConfig, AutoTurns
 from device.session.background.profile_updater import ProfileUpdater

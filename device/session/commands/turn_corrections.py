@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from device.score_sheet import SheetAct
+from device.rebuilt_game import SheetAct
 from device.session.commands.base import (
     CommandContext,
     PlayerNumber,

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from device.cameras.folder import FolderCamera
-from device.capture.board_camera import BoardCamera
-from device.capture.camera_monitor import MIN_REST_S
+from device.capture.board_camera import MIN_REST_S, BoardCamera
 from device.capture.motion import RestDetector
 from device.capture.video_frames import VideoFrame
 from device.session.evidence import TableEvidence

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from calibration.evaluation.disturbances import DISTURBANCES, Disturbance
 from calibration.evaluation.robustness import LevelResult, find_limits, format_limits, load_curves
+from calibration.evaluation.samples import DISTURBANCES, Disturbance
 from tests.support.local_data import ROOT
 
 BLUR = next(d for d in DISTURBANCES if d.name == "blur")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from device.cameras.base import CameraError, Frame, Image
-from device.capture.camera_monitor import (
+from device.capture.board_camera import (
     BACK_OFF_S,
     CHECK_INTERVAL_S,
     IDLE_CHECK_INTERVAL_S,

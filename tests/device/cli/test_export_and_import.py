@@ -176,10 +176,10 @@ def test_file_that_cannot_be_opened_keeps_no_other_file_from_being_imported(
     assert main(["import", str(tmp_path / "missing.gcg"), str(tmp_path), str(file), "--data", str(there)]) == 2
     printed = capsys.readouterr()
     assert f"{file} is game 1" in printed.out
-    remedy = "Check its name and permissions."
+    remedy = "Check the name of the file and its permissions."
     assert printed.err.splitlines() == [
-        f"tilekeeper: {tmp_path / 'missing.gcg'} cannot be read (No such file or directory). {remedy}",
-        f"tilekeeper: {tmp_path} cannot be read (Is a directory). {remedy}",
+        f"tilekeeper: {tmp_path / 'missing.gcg'}: No such file or directory. {remedy}",
+        f"tilekeeper: {tmp_path}: Is a directory. {remedy}",
     ]
 
 

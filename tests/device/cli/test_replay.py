@@ -266,7 +266,7 @@ def test_turn_list_with_a_mistake_is_refused_in_one_line(tmp_path: Path, capsys:
 def test_missing_turn_list_is_named_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     turns = tmp_path / "turns.txt"
     assert main(["replay", str(tmp_path), "--players", "Anna,Ben", "--turns", str(turns)]) == 2
-    refusal = f"tilekeeper: {turns} cannot be read (No such file or directory). Check its name and permissions.\n"
+    refusal = f"tilekeeper: {turns}: No such file or directory. Check the name of the file and its permissions.\n"
     assert capsys.readouterr().err == refusal
 
 

@@ -126,13 +126,13 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_are_scored(
     assert run(missing, game, "--json") == 2
     captured = capsys.readouterr()
     reason = "No such file or directory"
-    assert captured.err == f"tilekeeper: {missing} cannot be read ({reason}). Check its name and permissions.\n"
+    assert captured.err == f"tilekeeper: {missing}: {reason}. Check the name of the file and its permissions.\n"
     assert json.loads(captured.out)["file"] == str(game)
 
 
 def test_a_folder_cannot_be_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(tmp_path) == 2
-    refusal = f"tilekeeper: {tmp_path} cannot be read (Is a directory). Check its name and permissions.\n"
+    refusal = f"tilekeeper: {tmp_path}: Is a directory. Check the name of the file and its permissions.\n"
     assert capsys.readouterr().err == refusal
 
 

@@ -7,8 +7,7 @@ import shutil
 import pytest
 
 from device.cli import main
-from device.demo.demo_hall import DemoHall, open_broker
-from device.demo.scripted_table import ScriptedTable
+from device.demo.demo_hall import DemoHall, ScriptedTable, open_broker
 from device.hall.receiving.event import Event, Pairing
 from device.hall.receiving.receiver import HallReceiver
 from device.session.commands.games import StartClock

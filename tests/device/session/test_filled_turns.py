@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from device.score_sheet import SheetAct
+from device.rebuilt_game import SheetAct
 from device.session.commands.games import EnterPosition, ResumeGame, Undo
 from device.session.commands.turn_corrections import CorrectTurn, FillTurns
 from device.session.messages import CommandRefusedError

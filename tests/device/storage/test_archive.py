@@ -141,7 +141,7 @@ def test_gcg_with_more_corrections_than_a_game_can_have_is_refused(
     other: GameStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each wrong score is a correction, which looks for its turn among all turns before it."""
-    monkeypatch.setattr("device.storage.game_file.MAX_REPLAY_STEPS", 100)
+    monkeypatch.setattr("device.storage.archive.MAX_REPLAY_STEPS", 100)
     turns = ">A: HORN 8F HORN +99 99\n>A: HORN -- -99 0\n" * 10
     with pytest.raises(ArchiveError) as refusal:
         import_gcg(other, f"#player1 A Ann\n#player2 B Bob\n{turns}".encode())

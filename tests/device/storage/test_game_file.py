@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from device.session.snapshot_builder import build_snapshot
-from device.storage import game_file
+from device.storage import archive
 from device.storage.archive import export_gcg, import_zip, load_game, make_ledger
 from device.storage.errors import ArchiveError
 from device.storage.game_log import GameLog, write_ledger
@@ -121,7 +121,7 @@ def test_game_of_an_older_version_is_refused_with_its_remedy(other: GameStore, m
 
 
 def test_game_of_a_later_version_is_refused_in_one_sentence(other: GameStore) -> None:
-    later = {"form": game_file.FORMAT_NAME, "version": game_file.FORMAT_VERSION + 1, "moves": []}
+    later = {"form": archive.FORMAT_NAME, "version": archive.FORMAT_VERSION + 1, "moves": []}
     with pytest.raises(ArchiveError, match="written by a newer Tilekeeper"):
         import_zip(other, make_zip({"game.json": json.dumps(later).encode()}))
 
@@ -144,13 +144,13 @@ def test_unreadable_entry_stays_one_in_a_file(store: GameStore, other: GameStore
 @pytest.mark.parametrize("line", EVENT_SAMPLES.read_text(encoding="utf-8").splitlines())
 def test_event_of_any_kind_has_the_declared_types_and_sizes(line: str) -> None:
     body = json.loads(line)
-    game_file._check_sizes(body)
+    archive._check_sizes(body)
     if body["kind"] == ENTRY_KIND:
         events = [step for steps in read_entry(1, body).alternatives for step in steps]
     else:
         events = [read_start(body) if body["kind"] == GameStarted.kind else from_json(body)]
     for event in events:
-        game_file._check_types(event)
+        archive._check_types(event)
 
 
 def test_names_are_joined_letters_and_pictures_too(other: GameStore, members: Members) -> None:
@@ -185,7 +185,7 @@ def test_game_of_too_many_alternatives_is_refused(other: GameStore) -> None:
 def write_file(bodies: list[EventBody]) -> bytes:
     """Return the `game.json` of a game."""
     events = [{"time": 0, "event": body} for body in bodies]
-    whole = {"form": game_file.FORMAT_NAME, "version": game_file.FORMAT_VERSION, "started": 0, "events": events}
+    whole = {"form": archive.FORMAT_NAME, "version": archive.FORMAT_VERSION, "started": 0, "events": events}
     return json.dumps(whole).encode()
 
 

@@ -26,7 +26,7 @@ def test_bomb_is_refused_unopened_and_unpacked_no_further_than_the_bound(
     bomb = make_zip(members | {"pictures/00001-board.jpg": bytes(MAX_PICTURE_BYTES + 1)})
     with pytest.raises(ArchiveError, match="larger than"):
         import_zip(other, bomb)
-    monkeypatch.setattr("device.storage.game_file.MAX_ARCHIVE_UNPACKED_BYTES", MAX_PICTURE_BYTES)
+    monkeypatch.setattr("device.storage.archive.MAX_ARCHIVE_UNPACKED_BYTES", MAX_PICTURE_BYTES)
     with pytest.raises(ArchiveError, match="unpacks to more"):
         import_zip(other, bomb)
 

@@ -81,8 +81,7 @@ def read_known_board(folder: Path, before: str = "before", after: str = "board")
 
 def monitor_second(folder: Path) -> Callable[[], object]:
     """Monitor the camera over a board at rest for a second; pictures are not decoded."""
-    from device.capture.board_camera import BoardCamera
-    from device.capture.camera_monitor import CameraMonitor, MonitorClient
+    from device.capture.board_camera import BoardCamera, CameraMonitor, MonitorClient
     from vision.recognition.reader import BoardReader
 
     camera = _StillCamera(folder)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from device.cli.benchmarks.fixture import FakeTable
+from device.cli.benchmarks.table import FakeTable
 from device.demo.demo_table import load_demo_games
 from device.session import game_controller
 from device.session.commands.challenges import ChallengePlay

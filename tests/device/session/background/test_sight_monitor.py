@@ -7,7 +7,7 @@ from collections.abc import Collection
 import numpy as np
 import pytest
 
-from device.capture.camera_monitor import LONG_REST_S
+from device.capture.board_camera import LONG_REST_S
 from device.session.background.sight_monitor import judge_sight
 from device.session.commands.base import TableCommand
 from device.session.commands.corrections import CorrectSquare
