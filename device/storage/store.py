@@ -150,6 +150,9 @@ MAX_PICTURE_BYTES = 4_000_000
 
 Pictures = Mapping[int, Mapping[str, bytes]]
 """JPEG data by the number of the event and the kind of the picture."""
+Change = tuple[str, int] | tuple[str, int, str] | tuple[str, str, str]
+"""A change of the store: `events` with the number of the game, `note` with game and name, `colour` with a player's name
+and colour, or `name` with the names of a player before and after."""
 TABLE_NOTES = 0
 """Value used as the game number for notes of the table itself."""
 
@@ -342,6 +345,7 @@ class GameStore(Closeable):
         self._last_game_number = int(game)
         if unreadable := sum(event.body == UNREADABLE for event in events):
             self._damaged[game] = len(events) - unreadable
+        self._handle_change(("events", game))
         return int(game)
 
     def add_events(self, game: int, events: Sequence[StoredEvent], pictures: Iterable[StoredPicture]) -> None:
@@ -412,6 +416,7 @@ class GameStore(Closeable):
             if game != TABLE_NOTES and db.execute(_HAS_GAME, (game,)).fetchone() is None:
                 raise GameDeletedError(get_text("game-gone", game))
             db.execute(_INSERT_NOTE, add_checksum(game, name, text))
+        self._handle_change(("note", game, name))
 
     def read_note(self, game: int, name: str) -> str | None:
         """Return the text of a note by its name, or None if there is no intact note with this name."""
@@ -450,12 +455,14 @@ class GameStore(Closeable):
             (played,) = db.execute("SELECT coalesce(max(played), 0.0) FROM player").fetchone()
             db.execute(_UPSERT_PLAYER, (name, played))
             db.execute("UPDATE player SET colour = ? WHERE name = ?", (colour, name))
+        self._handle_change(("colour", name, colour))
 
     def rename_player(self, before: str, after: str) -> None:
         """Rename a player in the list of players. If the new name is already in the list, its colour is kept."""
         with self._database.transaction() as db:
             db.execute("UPDATE OR IGNORE player SET name = ? WHERE name = ?", (after, before))
             db.execute("DELETE FROM player WHERE name = ?", (before,))
+        self._handle_change(("name", before, after))
 
     # Backup
 
@@ -479,7 +486,11 @@ class GameStore(Closeable):
                 self._insert_events(db, game, events)
                 db.executemany(_INSERT_PICTURE, [(game, *picture) for picture in pictures])
                 db.executemany(_INSERT_NOTE, [add_checksum(game, name, text) for name, text in notes.items()])
+        self._handle_change(("events", game), *(("note", game, name) for name in notes))
         return events
+
+    def _handle_change(self, *changes: Change) -> None:
+        """Do nothing: the changes are on disk. `FallbackStore` saves them in its file."""
 
     def _read_rows(self, game: int) -> list[EventRow]:
         with self._database.reading() as db:
