@@ -428,7 +428,7 @@ def _build_settings(document: dict[str, Any]) -> Settings:
         settings = msgspec.convert(prepare_document(document), Settings, dec_hook=decode_path)
     except msgspec.ValidationError as error:
         raise explain_error(error) from None
-    _check_game(settings.game)
+    check_game(settings.game)
     if not is_camera_spec(source := settings.camera.source):
         raise InvalidSettingError(("camera", "source"), get_text("setting-camera", repr(hide_credentials(source))))
     if (frequency := settings.camera.mains_hz) not in _MAINS_HZ:
@@ -445,8 +445,8 @@ def _build_settings(document: dict[str, Any]) -> Settings:
     return settings
 
 
-def _check_game(game: GameSettings) -> None:
-    """Raise `InvalidSettingError` for invalid players, rules, word list or tile set."""
+def check_game(game: GameSettings) -> None:
+    """Raise `InvalidSettingError` for invalid players, rules, word list, tile set or layout."""
     names = game.players
     if not MIN_PLAYERS <= len(names) <= MAX_PLAYERS or len({*names} - {""}) < len(names):
         raise InvalidSettingError(("game", "players"), get_text("setting-players"))

@@ -16,10 +16,7 @@ from device.cli import UserError
 from device.player_names import clean_name, parse_player_name
 from device.session.rule_choices import (
     DRAW,
-    NewGameError,
     RuleChoice,
-    describe_choice,
-    find_large_board,
     list_option_texts,
     make_rules,
     parse_lost_tiles,
@@ -28,18 +25,18 @@ from device.settings import (
     RULE_SETTINGS,
     SERVICE_DATA_FOLDER,
     GameSettings,
+    InvalidSettingError,
     Settings,
+    check_game,
     find_settings_file,
     find_user_folder,
     load_settings,
 )
 from device.storage.lexicons import NO_LEXICON, OwnLists, find_cache_folder, open_lexicon
 from engine.board import layout_names
-from engine.errors import RulesError
 from engine.events import GameStarted
-from engine.game import Game
 from engine.lexicon import Lexicon, LexiconError
-from engine.rules import PRESETS, Rules
+from engine.rules import PRESETS
 from engine.tiles import load_tile_set
 
 if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictures take to run
@@ -49,6 +46,8 @@ if TYPE_CHECKING:  # OpenCV takes longer to load than the commands without pictu
     from vision.recognition.reader import BoardReader
 
 
+_OPTIONS = {"more_rules": "rule"}
+"""Options of the command line that have another name than their setting in `[game]`."""
 PROFILE_FILE_NAME = "table.npz"
 """Name of the file of the table profile in the data folder."""
 
@@ -145,51 +144,27 @@ def prepare_game(game: GameSettings, uploads: Path | None = None) -> tuple[GameS
     """
     players, first = tuple(map(clean_name, game.players)), clean_name(game.first)
     game = msgspec.structs.replace(game, players=players, first=first)
-    if squares := find_large_board(game.tiles):
-        raise UserError(f"--tiles {game.tiles}: These tiles need a board of {squares} squares.")
+    try:
+        check_game(game)
+    except InvalidSettingError as error:
+        raise UserError(f"--{_OPTIONS.get(error.path[1], error.path[1])}: {error.text}") from None
+    chosen = RuleChoice.parse(game.rule_options)
+    lexicon_choice = {} if game.lexicon is None else {"lexicon": game.lexicon}  # then the list decides challenges
     started = GameStarted(
         game.players,
-        _make_rules(game),
+        make_rules(replace(chosen, values={**chosen.values, **lexicon_choice})),
         game.tiles,
         layout=game.layout,
         lost=parse_lost_tiles(game.lost, load_tile_set(game.tiles)),
-        first=_find_first_player(game),
+        first=0 if game.first in ("", DRAW) else game.players.index(game.first),
         draw=game.first == DRAW,
     )
-    try:
-        Game.begin(started)
-    except RulesError as error:
-        raise UserError(f"--players {','.join(game.players)}: {error}") from None
     choice, lists = game.lexicon, make_own_lists(game, uploads)
     if lists.named is not None:
         own = lists.find(game.tiles)
         choice = str(own) if own else None
     lexicon = open_lexicon(choice, game.tiles, find_cache_folder())
     return replace(started, lexicon=lexicon.name if lexicon else None), lexicon
-
-
-def _make_rules(game: GameSettings) -> Rules:
-    """Return the rules that the game settings choose. Raises `UserError`."""
-    try:
-        choice = RuleChoice.parse(game.rule_options)
-        lexicon = {} if game.lexicon is None else {"lexicon": game.lexicon}
-        rules = make_rules(replace(choice, values={**choice.values, **lexicon}))
-        rules.finish_lines(len(game.players))
-    except NewGameError as error:
-        option = f"--{RULE_SETTINGS.get(error.field, 'rule')}"
-        raise UserError(f"{option}: {describe_choice(error)}") from None
-    except RulesError as error:
-        raise UserError(f"--rule: {error}") from None
-    return rules
-
-
-def _find_first_player(game: GameSettings) -> int:
-    """Return the index of the player who begins, or 0 if `game.first` is empty or `DRAW`. Raises `UserError`."""
-    if game.first in ("", DRAW):
-        return 0
-    if game.first not in game.players:
-        raise UserError(f"--first {game.first}: Choose {DRAW} or one of {', '.join(game.players)}.")
-    return game.players.index(game.first)
 
 
 def make_lexicon_finder(lists: OwnLists) -> Callable[[GameStarted], Lexicon | None]:

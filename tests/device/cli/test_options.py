@@ -178,9 +178,12 @@ def test_help_lists_only_rules_that_can_be_chosen(text: str) -> None:
             "--rule: 'x' is not a choice for levels. Choose one of beginner, intermediate, expert",
         ),
         (("--rule", "levels=expert,expert,expert"), "--rule: There are 3 levels for 2 players."),
-        (("--layout", "round"), f"There is no board layout 'round'. Choose one of {', '.join(layout_names())}."),
-        (("--tiles", "en_super"), "--tiles en_super: These tiles need a board of 21 x 21 squares."),
-        (("--first", "Cleo"), "--first Cleo: Choose draw or one of Anna, Ben."),
+        (
+            ("--layout", "round"),
+            f"--layout: 'round' is not one of the choices. Choose one of {', '.join(layout_names())}.",
+        ),
+        (("--tiles", "en_super"), "--tiles: 'en_super' needs a board of 21 x 21 squares"),
+        (("--first", "Cleo"), "--first: No player is called 'Cleo'. Enter draw or one of the names Anna, Ben."),
     ],
 )
 def test_choice_that_is_not_offered_is_refused_with_the_choices(words: tuple[str, ...], said: str) -> None:
