@@ -52,7 +52,7 @@ from device.storage.store import TABLE_NOTES, GameStore
 from device.system.new_version import find_newer_version
 from device.system.periodic import PeriodicTask
 from device.system.process import RESTART_DELAY_S
-from device.system.start_record import STABLE_S, StartRecord
+from device.system.start_record import StartRecord
 from device.system.systemd import keep_alive, make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker
 from device.system.wifi import Hotspot, HotspotWatch, NetworkManager, count_phones_in_hotspot, read_hotspot
@@ -518,13 +518,7 @@ class Appliance:
             "the reading": lambda _: session.check_progress(),
             "the table": make_worker_feed(session.ping),
         }
-        stable = threading.Timer(STABLE_S, self._starts.confirm)
-        stable.start()
-        try:
-            wait_with_watchdog(self.ended, checks)
-        finally:
-            stable.cancel()
-        self._starts.close()
+        wait_with_watchdog(self.ended, checks)
         if not self.should_restart.is_set():
             notify("STOPPING=1")
 

@@ -2,20 +2,16 @@
 
 A part that raises an exception is built without what has failed, at once: one unreadable file never keeps the page
 from coming up, where the owner sees what is wrong. A part that ended several consecutive starts by a crash is skipped
-in the next one, and so is a part that crashed in the first minute of the service: the crash report of `faulthandler`
-names it. If there is no report, all `HARDWARE_PARTS` are skipped.
+in the next one.
 """
 
 from __future__ import annotations
 
-import faulthandler
 import logging
-import re
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -29,18 +25,8 @@ Built = TypeVar("Built")
 
 MAX_FAILURES = 3
 """Number of consecutive crashes at a part after which the program starts without it."""
-STABLE_S = 60.0
-"""Time in seconds that the service must run for its start to count as successful."""
-HARDWARE_PARTS = ("camera", "panel", "voice")
-_PART_BY_MODULE = {
-    "device/cameras": "camera", "device/capture": "camera", "vision": "camera", "device/panel": "panel",
-    "device/system/voice": "voice", "calibration": "profile", "engine/lexicon": "word list",
-    "device/storage/lexicons": "word list", "device/storage": "store",
-}  # fmt: skip
-_MODULE = re.compile(r'File ".*?((?:calibration|device|engine|vision)/[\w/]+)\.py"')
-_SERVICE, _BOOT, _CRASH = "service", "boot", "crash at "
-"""Keys in the file. `_SERVICE`: the service is running but not stable yet. `_BOOT`: the boot number of the machine.
-`_CRASH`: prefix of the name of a part that has crashed."""
+_BOOT = "boot"
+"""Key in the file of the boot number of the machine, beside the names of the parts."""
 _BOOT_ID_FILE = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -57,9 +43,8 @@ class StartRecord:
     """File with the number of consecutive failed starts of each part of the program.
 
     The count of a part is increased before the part is built and reset afterwards, so a crash in between counts as a
-    failure. Crashes after all parts have been built have counts of their own. The file is not synced to disk: it is for
-    crashes of the program, not for power cuts. After the machine was started again, counts of the parts that were being
-    built begin again, because a power cut may have ended the starts before.
+    failure. The file is not synced to disk: it is for crashes of the program, not for power cuts. After the machine was
+    started again, the counts begin again, because a power cut may have ended the starts before.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -69,14 +54,13 @@ class StartRecord:
         """
         self.unread_files: list[Path] = []
         """The files that could not be read, but without which every part of the program works."""
-        if path and any(file.exists() and not file.is_file() for file in (path, path.with_suffix(".crash"))):
+        if path and path.exists() and not path.is_file():
             _log.warning("%s is no file: failed starts are not counted", path)  # a FIFO would wait for its reader
             self.unread_files.append(path)
             path = None
         self._path = path
         self._failures: dict[str, int] = {}
         self._left_out: list[str] = []
-        self._crash_report: IO[str] | None = None
         self.failed_parts: list[FailedPart] = []
         """The parts without which the program has started, in the order of the start."""
         if path and may_exist(path):
@@ -86,12 +70,8 @@ class StartRecord:
                 self.unread_files.append(path)
         # After the machine was started again, only counts of crashes are kept: a power cut may have ended other starts.
         boot = _read_boot_number()
-        is_same_boot = self._failures.get(_BOOT, 0) == boot
-        if not is_same_boot:
-            kept = {key: count for key, count in self._failures.items() if key == _SERVICE or key.startswith(_CRASH)}
-            self._failures = {**kept, _BOOT: boot}
-        if path and self._failures.get(_SERVICE):
-            self._count_crash(path.with_suffix(".crash"), is_same_boot=is_same_boot)
+        if self._failures.get(_BOOT, 0) != boot:
+            self._failures = {_BOOT: boot}
 
     def build(
         self,
@@ -107,7 +87,7 @@ class StartRecord:
         `file` is the file that the part reads. `raises` are exceptions that are not caught, so that they end the start.
         A part that was left out because it has crashed is tried again after a complete start without it.
         """
-        failures = max(self._failures.get(part, 0), self._failures.get(_CRASH + part, 0))
+        failures = self._failures.get(part, 0)
         if self._path and failures >= MAX_FAILURES:
             self._left_out.append(part)
             self.add_failure(part, get_text("start-without", part, MAX_FAILURES))
@@ -135,41 +115,7 @@ class StartRecord:
     def complete(self) -> None:
         """Record that the program has started completely, so that the next start may try the skipped parts again."""
         for part in self._left_out:
-            self._save(part, MAX_FAILURES - 1 if self._failures.get(part) else 0)
-        if self._path:
-            self._save(_SERVICE, 1)
-            with suppress(OSError):
-                self._crash_report = self._path.with_suffix(".crash").open("w", encoding="utf-8")
-                faulthandler.enable(self._crash_report)
-
-    def confirm(self) -> None:
-        """Record that the service is stable: it has run for `STABLE_S`, or it has ended without a crash."""
-        for key in [key for key in self._failures if key.startswith(_CRASH)]:
-            self._save(key, MAX_FAILURES - 1 if key.removeprefix(_CRASH) in self._left_out else 0)
-        self._save(_SERVICE, 0)
-
-    def close(self) -> None:
-        """Record that the service has ended without a crash."""
-        self.confirm()
-        if self._crash_report:
-            faulthandler.disable()
-            self._crash_report.close()
-
-    def _count_crash(self, report: Path, *, is_same_boot: bool) -> None:
-        """Count a crash of the last run of the service, unless the run ended with a power cut.
-
-        `report` is the crash report. If the machine was started again after the run (`is_same_boot` is False), a power
-        cut is assumed.
-        """
-        text = ""
-        with suppress(OSError):
-            text = report.read_text(encoding="utf-8", errors="replace")
-        self._save(_SERVICE, 0)
-        if is_same_boot:
-            _log.error("the program crashed in its first minute\n%s", text)
-            part = find_crashed_part(text)
-            for name in [part] if part else HARDWARE_PARTS:
-                self._save(_CRASH + name, self._failures.get(_CRASH + name, 0) + 1)
+            self._save(part, MAX_FAILURES - 1)
 
     def _save(self, part: str, failures: int) -> None:
         """Save the number of failed starts of a part, if it has changed."""
@@ -191,23 +137,6 @@ def describe_error(error: Exception) -> str:
         return f"{type(error).__name__}: {error}"
     named = error.filename2 or error.filename
     return f"{named}: {error.strerror or error}" if named else str(error.strerror or error)
-
-
-def find_crashed_part(report: str) -> str:
-    """Return the part of the program that crashed, or an empty string if `report` does not show one.
-
-    `report` is a crash report of `faulthandler`, which lists the modules of each thread, innermost first. In the
-    crashed thread, the first module that belongs to a part of the program determines the part.
-
-    >>> find_crashed_part('Current thread 0x1:\\n  File "/opt/device/cameras/usb.py", line 9 in still')
-    'camera'
-    """
-    _, _, crashed_thread = report.partition("Current thread")
-    for module in _MODULE.findall(crashed_thread.partition("\n\n")[0]):
-        for prefix, part in _PART_BY_MODULE.items():
-            if f"{module}/".startswith(f"{prefix}/"):
-                return part
-    return ""
 
 
 def _read_boot_number() -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from device.system.start_record import HARDWARE_PARTS, MAX_FAILURES, FailedPart, StartRecord, find_crashed_part
+from device.system.start_record import MAX_FAILURES, FailedPart, StartRecord
 
 
 class CrashError(BaseException):
@@ -68,7 +68,6 @@ def test_part_that_was_left_out_is_tried_again(tmp_path: Path) -> None:
         assert StartRecord(path).build("camera", crash, lambda: "without") == "without"
     record.build("camera", crash, lambda: "without")
     record.complete()
-    record.close()
     assert StartRecord(path).build("camera", lambda: "camera", lambda: "without") == "camera"
     fail_starts(path, MAX_FAILURES)  # counted from the beginning
 
@@ -87,98 +86,11 @@ def test_damaged_record_counts_nothing(tmp_path: Path, content: bytes) -> None:
     assert StartRecord(path).build("camera", lambda: "camera", lambda: "without") == "camera"
 
 
-@pytest.mark.parametrize("name", ["starts.json", "starts.crash"])
-def test_fifo_in_place_of_the_record_does_not_hold_up_the_start(tmp_path: Path, name: str) -> None:
-    os.mkfifo(tmp_path / name)
+def test_fifo_in_place_of_the_record_does_not_hold_up_the_start(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "starts.json")
     record = StartRecord(tmp_path / "starts.json")
     assert record.build("camera", lambda: "camera", lambda: "without") == "camera"
     record.complete()
-    record.close()
-
-
-CRASH_REPORT = """Fatal Python error: Segmentation fault
-
-Thread 0x1 (most recent call first):
-  File "/opt/tilekeeper/device/panel/displays.py", line 7 in run
-
-Current thread 0x2 (most recent call first):
-  File "/usr/lib/python3.11/threading.py", line 1 in wait
-  File "/opt/tilekeeper/device/system/voice.py", line 9 in speak
-  File "/opt/tilekeeper/device/session/command_queue.py", line 9 in run
-"""
-
-
-def crash_service(path: Path, count: int, report: str = CRASH_REPORT) -> None:
-    """Start a service that builds its parts and crashes before it is stable."""
-    for _ in range(count):
-        record = StartRecord(path)
-        for part in HARDWARE_PARTS:
-            record.build(part, lambda: "with", lambda: "without")
-        record.complete()
-        before = path.read_bytes()
-        record.close()
-        path.write_bytes(before)  # a crash does not come so far
-        path.with_suffix(".crash").write_text(report)
-
-
-def build_parts(record: StartRecord) -> dict[str, str]:
-    return {part: record.build(part, lambda: "with", lambda: "without") for part in HARDWARE_PARTS}
-
-
-def test_part_that_crashed_three_times_in_the_first_minute_is_left_out(tmp_path: Path) -> None:
-    path = tmp_path / "starts.json"
-    crash_service(path, MAX_FAILURES - 1)
-    assert build_parts(StartRecord(path)) == {"camera": "with", "panel": "with", "voice": "with"}
-    crash_service(path, 1)
-    record = StartRecord(path)
-    assert build_parts(record) == {"camera": "with", "panel": "with", "voice": "without"}
-    assert "failed at voice" in record.failed_parts[0].reason
-
-
-def test_crashes_without_a_report_leave_out_the_hardware(tmp_path: Path) -> None:
-    path = tmp_path / "starts.json"
-    crash_service(path, MAX_FAILURES, report="")
-    assert set(build_parts(StartRecord(path)).values()) == {"without"}
-
-
-def test_part_that_crashed_is_tried_again_after_a_stable_service(tmp_path: Path) -> None:
-    path = tmp_path / "starts.json"
-    crash_service(path, MAX_FAILURES)
-    record = StartRecord(path)
-    build_parts(record)
-    record.complete()
-    record.confirm()
-    record.close()
-    assert build_parts(StartRecord(path))["voice"] == "with"
-    crash_service(path, 1)
-    assert build_parts(StartRecord(path))["voice"] == "without"
-
-
-def test_service_that_is_stable_or_was_stopped_counts_no_crash(tmp_path: Path) -> None:
-    path = tmp_path / "starts.json"
-    for _ in range(MAX_FAILURES):
-        crash_service(path, 1)
-        record = StartRecord(path)
-        build_parts(record)
-        record.complete()
-        record.close()
-    assert set(build_parts(StartRecord(path)).values()) == {"with"}
-
-
-def test_power_cut_in_the_first_minute_is_no_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path, boot = tmp_path / "starts.json", tmp_path / "boot_id"
-    monkeypatch.setattr("device.system.start_record._BOOT_ID_FILE", boot)
-    for number in range(MAX_FAILURES + 1):
-        boot.write_text(f"{number:08x}-9af8-4f6b-a3ae-2d1fdc1e6f0a")
-        crash_service(path, 1)
-    boot.write_text("ffffffff-9af8")
-    assert set(build_parts(StartRecord(path)).values()) == {"with"}
-
-
-def test_part_of_a_crash_is_that_of_the_thread_that_crashed() -> None:
-    assert find_crashed_part(CRASH_REPORT) == "voice"
-    assert find_crashed_part('Current thread\n  File "/x/vision/net.py", line 3 in run') == "camera"
-    assert find_crashed_part("") == find_crashed_part('Current thread\n  File "/x/web/app.py", line 3 in get') == ""
 
 
 def test_without_file_no_part_is_left_out() -> None:
