@@ -8,7 +8,6 @@ from pathlib import Path
 
 import cv2
 import numpy as np
-from PIL import Image as Pictures
 
 from device.cameras.base import Image
 from device.cameras.folder import VIDEO_SUFFIXES, has_picture_name
@@ -35,18 +34,8 @@ class VideoFrame:
 
 
 def is_video(path: Path) -> bool:
-    """Return True for a folder, a file whose name has the suffix of a video, and a GIF with several pictures."""
-    return path.is_dir() or path.suffix.lower() in VIDEO_SUFFIXES or _is_animation(path)
-
-
-def _is_animation(path: Path) -> bool:
-    if path.suffix.lower() != ".gif":
-        return False
-    try:
-        with Pictures.open(path, formats=("GIF",)) as opened:
-            return int(getattr(opened, "n_frames", 1)) > 1
-    except (OSError, SyntaxError, ValueError, EOFError):
-        return False  # a missing or damaged picture is reported when it is loaded
+    """Return True for a folder, and for a file whose name has the suffix of a video."""
+    return path.is_dir() or path.suffix.lower() in VIDEO_SUFFIXES
 
 
 def read_frames(path: Path) -> Iterator[VideoFrame]:

@@ -8,7 +8,7 @@ time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from math import inf
 
@@ -106,26 +106,14 @@ class Pins:
             end_turn = {Button.END_TURN: self.end_turn[0]}
         else:
             end_turn = dict(zip(END_TURN_BUTTONS, self.end_turn, strict=False))
-        others = {
-            Button.CHALLENGE: self.challenge,
-            Button.PAUSE: self.pause,
-            Button.NEW_GAME: self.new_game,
-            Button.POWER: self.power,
-        }
-        return end_turn | {button: pin for button, pin in others.items() if pin is not None}
+        others = (Button.CHALLENGE, Button.PAUSE, Button.NEW_GAME, Button.POWER)
+        pins = {button: getattr(self, button.replace("-", "_")) for button in others}
+        return end_turn | {button: pin for button, pin in pins.items() if pin is not None}
 
     def list_wired_pins(self) -> list[tuple[str, int]]:
         """Return the pairs (name of the setting, GPIO number) of all pins in use, in the order of the settings."""
-        lists = {
-            "end_turn": self.end_turn,
-            "challenge": (self.challenge,),
-            "pause": (self.pause,),
-            "new_game": (self.new_game,),
-            "power": (self.power,),
-            "player_lights": self.player_lights,
-            "status_light": self.status_light,
-            "buzzer": (self.buzzer,),
-        }
+        wired = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "common_anode"}
+        lists = {key: pins if isinstance(pins, tuple) else (pins,) for key, pins in wired.items()}
         return [(key, pin) for key, pins in lists.items() for pin in pins if pin is not None]
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
-from PIL import Image as Pictures
 
 from device.capture.video_frames import VideoError, is_video, read_frames
 
@@ -58,12 +57,3 @@ def test_damaged_picture_of_a_folder_is_named(tmp_path: Path) -> None:
 
 def test_videos_are_known_by_their_names(tmp_path: Path) -> None:
     assert is_video(tmp_path) and is_video(Path("GAME.MP4")) and not is_video(Path("1.jpg"))
-
-
-def test_gif_with_several_pictures_is_a_video_and_one_with_a_single_picture_is_not(tmp_path: Path) -> None:
-    pictures = [Pictures.new("RGB", (96, 72), (40 * n, 40 * n, 40 * n)) for n in range(5)]
-    film, photo = tmp_path / "film.gif", tmp_path / "photo.gif"
-    pictures[0].save(film, save_all=True, append_images=pictures[1:], duration=200)
-    pictures[0].save(photo)
-    assert is_video(film) and not is_video(photo) and not is_video(tmp_path / "missing.gif")
-    assert len(list(read_frames(film))) == 5
