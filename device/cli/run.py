@@ -122,9 +122,10 @@ def run(args: argparse.Namespace) -> int:
 def open_page_of_running_table(settings: Settings) -> bool:
     """Open the page in the browser if it is already up, as after a second double click; return False if it is not."""
     page = settings.page
-    return (
-        is_page_up(page.host, page.port) and webbrowser.open(find_page_addresses(page.host, page.port)[0]) is not None
-    )
+    is_up = is_page_up(page.host, page.port)
+    if is_up:
+        webbrowser.open(find_page_addresses(page.host, page.port)[0])
+    return is_up
 
 
 def is_page_up(host: str, port: int) -> bool:
