@@ -31,11 +31,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the pictures of a problem report again, and print the result for each."""
-    from device.report.replay import load_report
+    from device.report.replay import replay_report
     from device.storage.errors import ArchiveError
 
     try:
-        header, turns = load_report(args.report, make_board_reader())
+        with args.report.open("rb") as file:
+            header, turns = replay_report(file, make_board_reader())
     except ArchiveError as error:
         raise UserError(f"{args.report}: {error}") from None
     print(as_json(header, turns) if args.json else "\n".join(as_text(header, turns)))

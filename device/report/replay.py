@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import BinaryIO
 
 import cv2
@@ -147,9 +146,3 @@ def _compare(before: Sequence[str], now: BoardReading) -> Iterator[SquareDiffere
     for at, (symbol, square) in enumerate(zip(before, now.squares, strict=True)):
         if square.symbol != symbol:
             yield SquareDifference(square_name(at), symbol, square.symbol, square.confidence)
-
-
-def load_report(path: Path, reader: PhotoReader) -> tuple[ReportHeader, list[TurnReplay]]:
-    """Open the report at `path` and replay it; see `replay_report`. Raises `ArchiveError`, `OSError`."""
-    with path.open("rb") as file:
-        return replay_report(file, reader)

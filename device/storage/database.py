@@ -55,12 +55,9 @@ class Schema:
     old_versions: tuple[tuple[int, int], ...] = ()
 
     def create(self, db: sqlite3.Connection) -> None:
-        """Create the tables in an empty file, inside the caller's transaction. Raises `sqlite3.Error`."""
-        if db.execute("PRAGMA user_version").fetchone() == (self.version,):
-            return
-        _run_script(db, self.sql)
-        db.execute(f"PRAGMA user_version = {self.version}")
-        db.execute(f"PRAGMA application_id = {self.make_file_id(self.version)}")
+        """Create the tables in an empty file, in one transaction. Raises `sqlite3.Error`."""
+        ids = f"PRAGMA user_version = {self.version}; PRAGMA application_id = {self.make_file_id(self.version)};"
+        db.executescript(f"BEGIN IMMEDIATE; {self.sql} {ids} COMMIT;")
 
     def make_file_id(self, version: int) -> int:
         """Return SQLite's application id for a file of this version.
@@ -76,7 +73,7 @@ STORE_SCHEMA = Schema(
     0x546B5300,  # "TkS"
     4,
     """
-CREATE TABLE game (
+CREATE TABLE IF NOT EXISTS game (
     id       INTEGER PRIMARY KEY,
     started  REAL NOT NULL,
     imported INTEGER NOT NULL DEFAULT 0 CHECK (imported IN (0, 1)),
@@ -84,7 +81,7 @@ CREATE TABLE game (
     length   INTEGER NOT NULL,
     checksum TEXT NOT NULL
 ) STRICT;
-CREATE TABLE event (
+CREATE TABLE IF NOT EXISTS event (
     game     INTEGER NOT NULL REFERENCES game(id),
     number   INTEGER NOT NULL,
     time     REAL NOT NULL,
@@ -92,7 +89,7 @@ CREATE TABLE event (
     checksum TEXT NOT NULL,
     PRIMARY KEY (game, number)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE picture (
+CREATE TABLE IF NOT EXISTS picture (
     game   INTEGER NOT NULL,
     number INTEGER NOT NULL,
     kind   TEXT NOT NULL,
@@ -100,24 +97,24 @@ CREATE TABLE picture (
     PRIMARY KEY (game, number, kind),
     FOREIGN KEY (game, number) REFERENCES event(game, number)
 ) STRICT;
-CREATE TABLE note (
+CREATE TABLE IF NOT EXISTS note (
     game     INTEGER NOT NULL,
     name     TEXT NOT NULL,
     text     TEXT NOT NULL,
     checksum TEXT NOT NULL,
     PRIMARY KEY (game, name)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE player (
+CREATE TABLE IF NOT EXISTS player (
     name   TEXT PRIMARY KEY,
     colour TEXT NOT NULL DEFAULT '',
     played REAL NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE TRIGGER event_is_never_changed BEFORE UPDATE ON event
+CREATE TRIGGER IF NOT EXISTS event_is_never_changed BEFORE UPDATE ON event
     BEGIN SELECT RAISE(ABORT, 'the log only grows'); END;
-CREATE TRIGGER event_is_removed_with_its_game_only BEFORE DELETE ON event
+CREATE TRIGGER IF NOT EXISTS event_is_removed_with_its_game_only BEFORE DELETE ON event
     WHEN NOT EXISTS (SELECT 1 FROM game WHERE id = OLD.game AND deleted)
     BEGIN SELECT RAISE(ABORT, 'the log only grows'); END;
-CREATE TRIGGER deleted_game_gets_no_event BEFORE INSERT ON event
+CREATE TRIGGER IF NOT EXISTS deleted_game_gets_no_event BEFORE INSERT ON event
     WHEN EXISTS (SELECT 1 FROM game WHERE id = NEW.game AND deleted)
     BEGIN SELECT RAISE(ABORT, 'the game was deleted'); END;
 """,
@@ -129,16 +126,6 @@ CREATE TRIGGER deleted_game_gets_no_event BEFORE INSERT ON event
 def read_schema(db: sqlite3.Connection) -> frozenset[tuple[str, str]]:
     """Return the name and the SQL statement of each table and trigger."""
     return frozenset(db.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"))
-
-
-def _run_script(db: sqlite3.Connection, script: str) -> None:
-    """Run the statements of an SQL script inside the caller's transaction; `executescript` would commit it."""
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            db.execute(statement)
-            statement = ""
 
 
 _log = logging.getLogger(__name__)
@@ -283,11 +270,9 @@ class Database:
             part.replace(path)
             sync_folder(path.parent)
         except (sqlite3.Error, OSError) as error:
-            remove_database(part)
             raise to_store_error(error, str(path)) from error
-        except StoreError:
+        finally:
             remove_database(part)
-            raise
 
     def _copy_without_pictures(self, path: Path) -> None:
         """Copy all tables except the pictures, which are ten times as large as all other tables together."""
@@ -313,13 +298,10 @@ class Database:
             "secure_delete = ON",  # a deleted game cannot be read from the card
         ):
             db.execute(f"PRAGMA {pragma}")
-        db.execute("BEGIN IMMEDIATE")  # proves that the file can be written
-        try:
+        if db.execute("PRAGMA user_version").fetchone() == (self._schema.version,):
+            db.executescript("BEGIN IMMEDIATE; ROLLBACK;")  # proves that the file can be written
+        else:
             self._schema.create(db)
-            db.execute("COMMIT")
-        except BaseException:
-            self._roll_back()
-            raise
 
     def _check_structure(self) -> None:
         """Check the tables of the file. Raises `StoreDamagedError` and SQLite errors."""

@@ -412,24 +412,12 @@ def restore_backup(backup: Path, path: Path) -> Restoration:
 
 def _copy_backup(backup: Path, part: Path, path: Path) -> tuple[int, tuple[NewerGame, ...] | None]:
     """Copy a backup. Return the number of its games, and the games of the store at `path` of which it lacks events."""
-    _copy_store(backup, part)
+    with GameStore(backup, is_owner=False, is_read_only=True) as source:
+        source.copy_to(part)
     with GameStore(part, is_owner=False) as copy:
         if count := len(copy.list_games()):
             return count, _find_newer_games(path, copy)
     raise StoreDamagedError(get_text("store-damaged", backup))
-
-
-def _copy_store(source: Path, target: Path) -> None:
-    """Copy the store `source` to a new file. Raises `StoreError`, which names the file that cannot be used."""
-    used = source
-    try:
-        with closing(open_read_only(source)) as db:
-            db.execute("PRAGMA schema_version").fetchone()  # the first read: SQLite opens files late
-            used = target
-            with closing(sqlite3.connect(target)) as copy:
-                db.backup(copy)
-    except sqlite3.Error as error:
-        raise to_store_error(error, str(used)) from error
 
 
 def _find_newer_games(path: Path, backup: GameStore) -> tuple[NewerGame, ...] | None:

@@ -28,7 +28,6 @@ CLOSE_TIMEOUT_S = 5.0
 
 systemd kills the program after 15 seconds, so a speaker that hangs must leave time to save the game.
 """
-MAX_NAME_LENGTH = 40
 
 SpeakFunction = Callable[[str, str], None]
 """A function that speaks a text in a language (`en`, `de`) and returns when it has been spoken. Raises `VoiceError`."""
@@ -114,9 +113,9 @@ def describe_change(before: TableSnapshot, now: TableSnapshot, catalogue: Catalo
     elif (now.question and now.question != before.question) or (now.end_due and not before.end_due):
         sentences.append(catalogue.format("voice.question"))  # the end is proposed: the page shows the choice
     elif (turn := _find_turn(now)) and turn != _find_turn(before):
-        sentences.append(catalogue.format("voice.turn", _shorten_name(now, turn[1])))
+        sentences.append(catalogue.format("voice.turn", now.players[turn[1]].name))
     elif now.turn_of is not None and now.sight is Sight.TURN_OVER and before.sight is not Sight.TURN_OVER:
-        sentences.append(catalogue.format("voice.turn-over", _shorten_name(now, now.turn_of)))
+        sentences.append(catalogue.format("voice.turn-over", now.players[now.turn_of].name))
     return " ".join(filter(None, sentences))
 
 
@@ -197,7 +196,7 @@ def _identify_turn(turn: TurnView) -> tuple[int, str, str, str]:
 def _describe_turn(state: TableSnapshot, turn: TurnView, catalogue: Catalogue) -> str:
     bingo = turn.kind == "play" and turn.bonus > 0
     key = "voice.bingo" if bingo else f"voice.{turn.kind}"
-    played = catalogue.format(key, _shorten_name(state, turn.player), turn.score)
+    played = catalogue.format(key, state.players[turn.player].name, turn.score)
     wrong = [catalogue.format("voice.invalid", word.lower()) for word in turn.invalid_words]
     return " ".join([played, *wrong])
 
@@ -205,11 +204,6 @@ def _describe_turn(state: TableSnapshot, turn: TurnView, catalogue: Catalogue) -
 def _describe_winners(state: TableSnapshot, catalogue: Catalogue) -> str:
     if not state.winners:
         return ""
-    names = catalogue.format("voice.and").join(_shorten_name(state, player) for player in state.winners)
+    names = catalogue.format("voice.and").join(state.players[player].name for player in state.winners)
     total = state.players[state.winners[0]].total
     return catalogue.format("voice.won" if len(state.winners) == 1 else "voice.drawn", names, total)
-
-
-def _shorten_name(state: TableSnapshot, player: int) -> str:
-    """Return a player's name on one line, shortened to `MAX_NAME_LENGTH` characters."""
-    return " ".join(state.players[player].name.split())[:MAX_NAME_LENGTH]
