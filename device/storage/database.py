@@ -306,12 +306,12 @@ class Database:
     def _check_structure(self) -> None:
         """Check the tables of the file. Raises `StoreDamagedError` and SQLite errors."""
         db = self.connection
-        problems = ["its list of tables"] if read_schema(db) != _read_new_schema(self._schema) else []
+        if read_schema(db) != _read_new_schema(self._schema):
+            raise self._make_damage_error("its list of tables")
         for table in self._schema.checked_tables:
             (found,) = db.execute(f"PRAGMA integrity_check({table})").fetchone()
-            problems += [found] if found != "ok" else []
-        if problems:
-            raise self._make_damage_error(problems[0])
+            if found != "ok":
+                raise self._make_damage_error(found)
 
     def _check_file(self) -> None:
         """Raise `StoreError` if the file was deleted or replaced: what is written to the open file would be lost."""
