@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import numpy as np
 
@@ -60,17 +60,6 @@ class ExampleConfig:
 _CONFIG: Final = ExampleConfig()
 
 
-class TileClassifier(Protocol):
-    """Interface of letter classifiers for tile crops; `vision.recognition.letters.LetterNet` implements it."""
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Classes of the classifier, in the order of its outputs."""
-
-    def predict(self, crops: Image) -> TilePredictions:
-        """Predict the letters of tile crops `(n, 36, 36) uint8` grey."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
     """A tile crop with its true symbol."""
@@ -88,7 +77,7 @@ class Example:
 class TileExamples:
     """Collection of examples of one table's tiles, with which the letter probabilities of readings are refined."""
 
-    def __init__(self, letter_net: TileClassifier, examples: Sequence[Example] = ()) -> None:
+    def __init__(self, letter_net: LetterNet, examples: Sequence[Example] = ()) -> None:
         self._letter_net = letter_net
         self._store(examples, self._predict(examples))
 
@@ -309,7 +298,7 @@ class TableProfile:
     file is renamed. The other two are neither renamed nor overwritten.
     """
 
-    def __init__(self, path: Path | None, letters: TileClassifier | None = None) -> None:
+    def __init__(self, path: Path | None, letters: LetterNet | None = None) -> None:
         self._path = path
         self._lock = threading.Lock()
         self._save_lock = threading.Lock()

@@ -26,8 +26,6 @@ BIN_EDGES: Final = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1.0
 """Edges of the bins into which squares are sorted by confidence."""
 VALIDATION_SEED: Final = 424242
 """Seed of the rendered pictures for validation; training uses small seeds."""
-_TEMPERATURES: Final = np.exp(np.linspace(np.log(0.5), np.log(3), 61))
-_MIN_PROBABILITY: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +38,6 @@ class SquarePrediction:
     """True if the most probable symbol is the true one."""
     is_empty: bool
     """True if the square was read as empty."""
-    truth_probability: float
-    """Probability of the true symbol, given that the square is not hidden."""
-    other_probability: float
-    """Probability of all other symbols: 1 minus `truth_probability`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +62,7 @@ def list_predictions(board: BoardReading, faces: Sequence[str]) -> Iterator[Squa
     """Yield a prediction for each square of a reading, except hidden ones; `faces` are the 225 true faces."""
     for square, face in zip(board.squares, faces, strict=True):
         if square.symbol != HIDDEN:
-            visible = 1 - square.probability(HIDDEN)
-            truth = min(max(square.probability(face) / visible, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)
-            yield SquarePrediction(square.confidence, square.symbol == face, square.symbol == EMPTY, truth, 1 - truth)
+            yield SquarePrediction(square.confidence, square.symbol == face, square.symbol == EMPTY)
 
 
 def bin_predictions(squares: Iterable[SquarePrediction]) -> tuple[Bin, ...]:
@@ -93,24 +85,12 @@ def compute_calibration_error(table: Sequence[Bin]) -> float:
     return sum(b.count * abs(b.confidence - b.accuracy) for b in table) / max(total, 1)
 
 
-def fit_temperature(squares: Iterable[SquarePrediction]) -> float:
-    """Return the temperature that maximises the likelihood of the true symbols.
-
-    The log-odds of the true symbol against all others are divided by the temperature. A temperature above 1 means that
-    the reader is overconfident.
-    """
-    odds = np.array([np.log(s.truth_probability / s.other_probability) for s in squares])
-    losses = [float(np.logaddexp(0, -odds / t).mean()) for t in _TEMPERATURES]
-    return float(_TEMPERATURES[int(np.argmin(losses))])
-
-
 def format_report(name: str, squares: Sequence[SquarePrediction]) -> str:
     """Format the calibration of the predictions as text: a summary, then one line per confidence bin."""
     table = bin_predictions(squares)
     wrong = sum(not s.is_right for s in squares)
     lines = [
-        f"{name}: {len(squares)} squares, {wrong} wrong, mean distance {100 * compute_calibration_error(table):.3f} %, "
-        f"best temperature {fit_temperature(squares):.2f}",
+        f"{name}: {len(squares)} squares, {wrong} wrong, mean distance {100 * compute_calibration_error(table):.3f} %",
         "    called          squares   confidence      right   expected error",
     ]
     lines += [

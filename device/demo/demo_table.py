@@ -6,7 +6,6 @@ import random
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 
 import cv2
@@ -135,18 +134,6 @@ class DemoChangedError(TilekeeperError):
         super().__init__(get_text("demo-changed"))
 
 
-@dataclass
-class _Pace:
-    """Timing of the demo: waiting times are divided by `speed`, and all waiting ends when the event `stop` is set."""
-
-    speed: float
-    stop: threading.Event
-
-    def wait(self, seconds: float) -> None:
-        """Wait for `seconds` divided by the speed, or until the demo is stopped."""
-        self.stop.wait(seconds / self.speed)
-
-
 class Demo:
     """A simulated table with a session; use it in a `with` statement and call `play_game` for each game."""
 
@@ -160,8 +147,7 @@ class Demo:
         stop: threading.Event,
     ) -> None:
         self._random = random.Random(seed)
-        self._pace = _Pace(speed, stop)
-        self._stop = stop
+        self._speed, self._stop = speed, stop
         self._tiles = load_tile_set("en")
         edition = self._random.choice(sorted(EDITIONS))
         self._camera = SimulatedCamera(SimulatedTable(seed=seed, edition=edition, values=self._tiles.values))
@@ -179,7 +165,11 @@ class Demo:
 
     def pause_between_games(self) -> None:
         """Wait before the next game."""
-        self._pace.wait(GAME_PAUSE_S)
+        self._wait(GAME_PAUSE_S)
+
+    def _wait(self, seconds: float) -> None:
+        """Wait for a time in seconds, divided by the speed of the demo, or until the demo is stopped."""
+        self._stop.wait(seconds / self._speed)
 
     def play_game(self) -> Iterator[str]:
         """Play a random recorded game and yield a line for each turn.
@@ -206,32 +196,31 @@ class Demo:
             yield from notes
             shown_turns = len(turns)
             self._left = self.session.state
-            self._pace.wait(SCORE_DISPLAY_TIME_S)
+            self._wait(SCORE_DISPLAY_TIME_S)
         self._rejoin()
         yield _compare_totals(self._end_game(record), record)
 
     def _perform_event(self, event: ReplayedEvent, board: Board) -> Board:
         """Perform a recorded event on the simulated table and return the board after the event."""
-        pace = self._pace
         match event.entry.kind:
             case TurnKind.PLAY:
                 assert event.play is not None, "the demo's games are whole"
-                pace.wait(THINKING_TIME_S)
+                self._wait(THINKING_TIME_S)
                 self._lay_play(board, event.play)
                 self._end_turn(board, event.play.apply_to(board))
                 board = event.play.apply_to(board)
                 self._last_play = event.play
             case TurnKind.WITHDRAWN:
                 self.session.submit(ChallengePlay()).result()
-                pace.wait(THINKING_TIME_S)
+                self._wait(THINKING_TIME_S)
                 assert self._last_play is not None
                 board = board.without_tiles(self._last_play.squares)
                 self._show_board(board)
             case TurnKind.EXCHANGE:
-                pace.wait(THINKING_TIME_S)
+                self._wait(THINKING_TIME_S)
                 self.session.submit(ExchangeTiles(len(event.entry.text))).result()
             case TurnKind.PASS:
-                pace.wait(THINKING_TIME_S)
+                self._wait(THINKING_TIME_S)
                 self.session.submit(EndTurn()).result()
             case _:
                 return board
@@ -264,7 +253,7 @@ class Demo:
         If a viewer has undone the turn before, take the new tiles from the simulated board until that turn is back.
         """
         count = len(self.session.state.turns)
-        self._pace.wait(PRESS_TIME_S)
+        self._wait(PRESS_TIME_S)
         self._wait_for_viewer()
         state = self.session.state
         if state.question is not None or len(state.turns) > count:
@@ -287,7 +276,7 @@ class Demo:
         for square, tile in play.tiles:
             board = board.with_tiles({square: tile})
             self._show_board(board)
-            self._pace.wait(TILE_INTERVAL_S)
+            self._wait(TILE_INTERVAL_S)
 
     def _correct_reading(self, truth: Board) -> Iterator[str]:
         """Answer the open question, correct misread squares and name blanks, as players would do after a turn.
