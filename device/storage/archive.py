@@ -24,7 +24,7 @@ from msgspec import Meta
 from PIL import Image, UnidentifiedImageError
 
 from device.catalogue import get_text
-from device.player_names import MAX_PLAYER_NAME_LENGTH, clean_name, is_displayable
+from device.player_names import MAX_PLAYER_NAME_LENGTH, is_displayable, remove_invisible
 from device.storage.errors import ArchiveError, GameNotFoundError
 from device.storage.game_log import UNREADABLE_GAME_ERRORS, read_ledger, write_ledger
 from device.storage.statistics import SummaryCache
@@ -532,11 +532,15 @@ def _clean_names(players: Iterable[str]) -> tuple[str, ...]:
     Names from other programs may be too long, may be empty, or may contain characters that cannot be displayed. Names
     that are equal after the correction get the number of the player.
     """
-    cleaned = (clean_name(name)[:MAX_PLAYER_NAME_LENGTH].strip() for name in players)
+    cleaned = (_clean_player_name(name) for name in players)
     names = [name or f"Player {seat}" for seat, name in enumerate(cleaned, 1)]
     numbered = (f"{name[: MAX_PLAYER_NAME_LENGTH - 2].strip()} {seat}" for seat, name in enumerate(names, 1))
     unique = (name if names.count(name) == 1 else other for name, other in zip(names, numbered, strict=True))
     return tuple(unique)
+
+
+def _clean_player_name(name: str) -> str:
+    return remove_invisible("".join(filter(is_displayable, name))).strip()[:MAX_PLAYER_NAME_LENGTH].strip()
 
 
 def make_file_name(stored: StoredGame, names: Iterable[str], suffix: str) -> str:

@@ -21,7 +21,7 @@ from engine.errors import RulesError, UnknownTileSetError
 def command(monkeypatch: pytest.MonkeyPatch, run: Callable[[argparse.Namespace], int]) -> None:
     """Make `score` run this instead."""
     module = ModuleType("device.cli.score")
-    module.__dict__.update(HELP="", configure=lambda _: None, run=run)
+    module.__dict__.update(configure=lambda _: None, run=run)
     monkeypatch.setitem(sys.modules, "device.cli.score", module)
 
 

@@ -177,9 +177,9 @@ def test_printed_replay_has_a_line_for_each_turn(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--players", "Anna"], "2 to 4 players"),
-        (["--players", "A,B,C,D,E"], "2 to 4 players"),
-        (["--players", "Anna,Anna"], "same name"),
+        (["--players", "Anna"], "2 to 4 different names"),
+        (["--players", "A,B,C,D,E"], "2 to 4 different names"),
+        (["--players", "Anna,Anna"], "different names"),
         (["--players", "Anna,Ben", "--tiles", "xx"], "Choose one of"),
         (["--players", "Anna,Ben", "--lexicon", "/no/such/list"], "cannot be read"),
     ],
