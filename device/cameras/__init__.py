@@ -16,11 +16,11 @@ from device.cameras.listing import hide_credentials, is_network_address
 from device.catalogue import get_text
 
 if TYPE_CHECKING:
-    from device.storage.notes import StoredPictureRecord
+    from device.cameras.folder import ShownPictures
 
 
 def open_camera(
-    spec: str, open_record: Callable[[Path], StoredPictureRecord] | None = None, mains_hz: int = DEFAULT_MAINS_HZ
+    spec: str, open_record: Callable[[Path], ShownPictures] | None = None, mains_hz: int = DEFAULT_MAINS_HZ
 ) -> Camera:
     """Open the camera that `spec` names.
 
@@ -83,7 +83,7 @@ def _is_usb_camera(spec: str) -> bool:
 
 def open_reconnecting_camera(
     spec: str,
-    open_record: Callable[[Path], StoredPictureRecord] | None = None,
+    open_record: Callable[[Path], ShownPictures] | None = None,
     mains_hz: int = DEFAULT_MAINS_HZ,
     ended: threading.Event | None = None,
 ) -> Camera:

@@ -6,16 +6,13 @@ import hashlib
 import itertools
 import stat
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from device.cameras.base import CLOSED_MESSAGE, CameraError, Frame, Image, NoMorePicturesError
 from device.catalogue import get_text
 from vision.photo import PhotoError, load_photo
-
-if TYPE_CHECKING:
-    from device.storage.notes import StoredPictureRecord
 
 IMAGE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 VIDEO_SUFFIXES = frozenset({".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi", ".mjpg", ".mjpeg"})
@@ -36,6 +33,19 @@ _NEVER = -1
 """Value in place of the modification time if a file is missing."""
 
 
+class ShownPictures(Protocol):
+    """Interface of a record of the pictures that a camera has already returned from a folder.
+
+    The record contains the modification time of each file (in ns since 1970) by file name.
+    """
+
+    def load(self) -> dict[str, int]:
+        """Return the recorded modification times by file name."""
+
+    def save(self, times: Mapping[str, int]) -> None:
+        """Replace the recorded modification times by `times`."""
+
+
 class FolderCamera:
     """A camera that returns each picture of a list or a folder once, in order."""
 
@@ -44,7 +54,7 @@ class FolderCamera:
     def __init__(self, pictures: Iterable[Path]) -> None:
         self._pending = list(pictures)
         self._folder: Path | None = None
-        self._record: StoredPictureRecord | None = None
+        self._record: ShownPictures | None = None
         self._shown: dict[str, int] = {}
         self._digests: dict[str, bytes] = {}
         self._peeked: Frame | None = None
@@ -52,7 +62,7 @@ class FolderCamera:
         self._closed = False
 
     @classmethod
-    def from_folder(cls, folder: Path, record: StoredPictureRecord | None = None) -> FolderCamera:
+    def from_folder(cls, folder: Path, record: ShownPictures | None = None) -> FolderCamera:
         """Return a camera for the pictures in `folder`, in the order of file names; files may be added later.
 
         The camera skips pictures in `record`, and adds each picture that it returns to `record`. A file that was
