@@ -19,7 +19,7 @@ from jinja2 import BytecodeCache, Environment
 from jinja2.bccache import Bucket
 from werkzeug.exceptions import HTTPException
 
-from device.cameras import CameraError
+from device.cameras.base import CameraError
 from device.session.messages import CommandRefusedError, Notice
 from device.session.new_game import FindLexicon
 from device.session.table_session import TableSession

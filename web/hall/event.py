@@ -14,8 +14,8 @@ from msgspec.structs import replace as replace_struct
 from device.hall.director import SetTableName, is_sound_command
 from device.hall.receiving.event import Event, Line, PairingsError, decide, fold_name, make_players_key
 from device.hall.receiving.pairings import format_csv, format_pairings, format_tsh, import_pairings
-from device.storage.damage import compute_checksum
-from device.storage.game_file import generate_zip
+from device.storage.archive import generate_zip
+from device.storage.database import compute_checksum
 from device.storage.game_log import read_ledger
 from engine.errors import RulesError
 from engine.game import Game

@@ -26,7 +26,7 @@ from device.hall.receiving.hall_state import HallState, HallTable
 from device.session.messages import Notice
 from device.session.snapshot import Listener, TableSnapshot
 from device.session.threads import Listeners
-from device.storage.damage import compute_checksum
+from device.storage.database import compute_checksum
 from web.i18n import Texts
 from web.live import LiveUpdates, add_server_time
 from web.streams import EventStreams
