@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -93,16 +94,13 @@ def test_link_chooses_the_language_for_good(table: ShownTable, client: FlaskClie
 
 
 @pytest.mark.parametrize("name", samples.EVERY)
-@pytest.mark.parametrize("code", languages())
-def test_every_page_can_be_drawn_in_every_language(
-    table: ShownTable, paired: FlaskClient, name: str, code: str
-) -> None:
+def test_every_page_can_be_drawn_in_every_language(table: ShownTable, paired: FlaskClient, name: str) -> None:
     table.show(samples.EVERY[name])
     squares = [f"square?square={square}" for square in ("I10", "A1", "O15", "Z9")]
     dialogs = [f"/dialogs/{name}" for name in ("more", "exchange", "rack", "new-game", "end-game", *squares)]
-    for path in ("/", "/big", "/pair", "/phones", *dialogs):
+    for path, code in product(("/", "/big", "/pair", "/phones", *dialogs), languages()):
         answer = paired.get(path, headers={"Accept-Language": code})
-        assert answer.status_code == 200 and f'lang="{code}"' in answer.text, path
+        assert answer.status_code == 200 and f'lang="{code}"' in answer.text, (path, code)
 
 
 @pytest.mark.parametrize(("chosen", "said"), [("", "Ben ist dran"), ("?lang=en", "Ben to play")])
