@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -167,13 +168,27 @@ class PaintedTable:
     def _paint(self, hidden: frozenset[tuple[int, int]]) -> Image:
         if self.trouble:
             raise CameraError(self.trouble)
-        levels = np.array([[16 + 8 * SYMBOLS.index(symbol) for symbol in row] for row in self.rows], np.uint8)
-        for at in hidden:
-            levels[at] = 16 + 8 * SYMBOLS.index("#")
-        if self.black:
-            levels[:] = 0
-        patches = np.kron(levels, np.ones((CELL, CELL), np.uint8))
-        return np.ascontiguousarray(np.repeat(patches[:, :, None], 3, axis=2))
+        return paint_board(self.rows, hidden, self.black)
+
+
+@lru_cache(maxsize=32)
+def paint_board(rows: tuple[str, ...], hidden: frozenset[tuple[int, int]], black: bool) -> Image:
+    """Return a picture in which the brightness of a patch encodes the symbol of its square."""
+    levels = np.array([[16 + 8 * SYMBOLS.index(symbol) for symbol in row] for row in rows], np.uint8)
+    for at in hidden:
+        levels[at] = 16 + 8 * SYMBOLS.index("#")
+    if black:
+        levels[:] = 0
+    patches = np.kron(levels, np.ones((CELL, CELL), np.uint8))
+    return np.ascontiguousarray(np.repeat(patches[:, :, None], 3, axis=2))
+
+
+@lru_cache(maxsize=32)
+def paint_ruled_board(rows: tuple[str, ...], hidden: frozenset[tuple[int, int]], black: bool, light: int) -> Image:
+    """Return the picture of `paint_board` in another light, and with lines between the squares."""
+    image = paint_board(rows, hidden, black).astype(int) + light
+    image[::CELL] = image[1::CELL] = 250
+    return np.clip(image, 0, 255).astype(np.uint8)
 
 
 EVERY_SQUARE = frozenset((row, column) for row in range(BOARD_SIZE) for column in range(BOARD_SIZE))
@@ -187,6 +202,6 @@ class RuledTable(PaintedTable):
     """True while hands are over the whole board."""
 
     def _paint(self, hidden: frozenset[tuple[int, int]]) -> Image:
-        image = super()._paint(EVERY_SQUARE if self.covered else hidden).astype(int) + self.light
-        image[::CELL] = image[1::CELL] = 250
-        return np.clip(image, 0, 255).astype(np.uint8)
+        if self.trouble:
+            raise CameraError(self.trouble)
+        return paint_ruled_board(self.rows, EVERY_SQUARE if self.covered else hidden, self.black, self.light)
