@@ -166,11 +166,9 @@ class ClassifiedBoard:
     """Predictions without the letter network, for the upright board."""
     poses: Floats
     """`(15, 15, 3)`: shift and rotation of the tile on each square, as in `TilePoses.poses`."""
-    clear_tiles: TileTable
-    """Clear predictions of the letter network: tiles with a clear letter, blanks, and squares that may have had a tile.
-    """
-    unclear_empty: TileTable
-    """Unclear predictions of the letter network for squares that have no tile according to the square network."""
+    kept_tiles: TileTable
+    """Predictions of the letter network that are kept for the next picture: the clear ones, and those of squares that
+    have no tile according to the square network."""
     foreign_p: Floats
     """`(15, 15)`: probability that a tile shows a letter or an accent outside the tile set; 0 without a tile."""
     clear_shapes: tuple[str, ...]
@@ -263,8 +261,8 @@ class SquareClassifier:
         alphabet = self._letter_net.alphabet_matrix(tiles)
         letters_p = restrict_to_alphabet(table.letters_logp, alphabet)
         foreign = self._letter_net.measure_foreign_letters(table.letters_logp, tiles)
-        is_clear = letters_p.max(axis=1) >= _MIN_RECALLED_PROBABILITY
-        is_unclear_empty = ~is_clear & (table.tile_p <= _MAX_EMPTY_TILE_PROBABILITY)
+        is_kept = letters_p.max(axis=1) >= _MIN_RECALLED_PROBABILITY
+        is_kept |= table.tile_p <= _MAX_EMPTY_TILE_PROBABILITY
         foreign_p = np.zeros((BOARD_SIZE, BOARD_SIZE))
         for cell, tile_p, p in zip(table.poses.cells, table.tile_p, foreign, strict=True):
             foreign_p[cell] = p * (tile_p >= _CONFIG.min_voter_p)
@@ -280,8 +278,7 @@ class SquareClassifier:
             orientation=orientation,
             squares=squares,
             poses=poses,
-            clear_tiles=table.select(np.flatnonzero(is_clear).tolist()),
-            unclear_empty=table.select(np.flatnonzero(is_unclear_empty).tolist()),
+            kept_tiles=table.select(np.flatnonzero(is_kept).tolist()),
             foreign_p=foreign_p,
             clear_shapes=self._letter_net.list_clear_shapes(table.letters_logp[table.tile_p >= _CONFIG.min_voter_p]),
         )

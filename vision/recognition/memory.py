@@ -104,10 +104,8 @@ class BoardMemory:
     tops: Image
     """`(448, 448) uint8`: rectified plane of the tile tops. Each square shows the picture in which its tile was read.
     """
-    clear_tiles: TileTable
-    """Predictions for the tiles with a clear letter, and for squares that are clearly empty or have a blank."""
-    unclear_empty: TileTable
-    """Unclear predictions of the letter network for squares that have no tile according to the square network."""
+    kept_tiles: TileTable
+    """Predictions for the tiles with a clear letter, and for the squares that are empty or have a blank."""
     kinds: SquareKinds | None
     """Predictions of the square network; None if the whole board must be classified again."""
     tiles: frozenset[str]
@@ -133,10 +131,9 @@ class BoardMemory:
         is_unchanged, contrast = _compare_squares(self.tops, tops)
         if not _is_in_place(is_unchanged, contrast):
             return None
-        clear = self.clear_tiles.select_squares(is_unchanged)
-        if clear.count_tiles() < max(_MIN_TILES, _MIN_TILE_SHARE * self.clear_tiles.count_tiles()):
+        unchanged = self.kept_tiles.select_squares(is_unchanged)
+        if unchanged.count_tiles() < max(_MIN_TILES, _MIN_TILE_SHARE * self.kept_tiles.count_tiles()):
             return None
-        unchanged = self.unclear_empty.select_squares(is_unchanged).join(clear)
         return RecalledBoard(self, pose, tops, is_unchanged, unchanged)
 
 
@@ -161,20 +158,13 @@ class RecalledBoard:
         is_placed = location.source is LocationSource.PLACED
         return location if is_placed else replace(location, source=LocationSource.FOLLOWED)
 
-    def update_memory(self, clear_tiles: TileTable, unclear_empty: TileTable, kinds: SquareKinds | None) -> BoardMemory:
+    def update_memory(self, kept_tiles: TileTable, kinds: SquareKinds | None) -> BoardMemory:
         """Return the memory for the next picture; the arguments are the predictions for this picture."""
         tops = self.tops.copy()
         kept = split_squares(self.memory.tops, TOPS_PX_PER_SQUARE)
         split_squares(tops, TOPS_PX_PER_SQUARE)[self.is_unchanged] = kept[self.is_unchanged]
         count = self.memory.recall_count + 1
-        return replace(
-            self.memory,
-            tops=tops,
-            clear_tiles=clear_tiles,
-            unclear_empty=unclear_empty,
-            kinds=kinds,
-            recall_count=count,
-        )
+        return replace(self.memory, tops=tops, kept_tiles=kept_tiles, kinds=kinds, recall_count=count)
 
 
 def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], Floats]:

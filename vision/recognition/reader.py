@@ -286,13 +286,12 @@ def _update_memory(
     `recalled` is the comparison with earlier pictures; None if all squares were read.
     """
     if recalled is not None:
-        return recalled.update_memory(classified.clear_tiles, classified.unclear_empty, classified.squares.kinds)
+        return recalled.update_memory(classified.kept_tiles, classified.squares.kinds)
     return BoardMemory(
         location=location,
         orientation_confidence=classified.orientation.confidence,
         tops=classified.views.tops,
-        clear_tiles=classified.clear_tiles,
-        unclear_empty=classified.unclear_empty,
+        kept_tiles=classified.kept_tiles,
         kinds=classified.squares.kinds,
         tiles=frozenset(tiles),
     )

@@ -80,8 +80,9 @@ def test_unclear_crops_of_empty_squares_are_not_read_again() -> None:
     memory, image = table.tracker.memory, table.table.photograph().image
     recalled = table.tracker.recall(image, GERMAN.letters)
     assert memory and recalled
-    unclear = {cell for cell in memory.unclear_empty.poses.cells if recalled.is_unchanged[cell]}
-    assert unclear and unclear <= set(recalled.unchanged_tiles.poses.cells)
+    assert (memory.kept_tiles.letters_logp.max(axis=1) < np.log(0.95)).any()
+    kept = {cell for cell in memory.kept_tiles.poses.cells if recalled.is_unchanged[cell]}
+    assert kept == set(recalled.unchanged_tiles.poses.cells)
     table.read(image)
     assert not table.net.crop_counts
 
@@ -211,7 +212,7 @@ def test_empty_board_is_not_remembered() -> None:
 def test_first_word_on_an_empty_board_with_clear_squares_is_read_upright() -> None:
     table = Table({}, seed=5)
     memory = table.tracker.memory
-    assert memory and len(memory.clear_tiles.tile_p) >= 3
+    assert memory and len(memory.kept_tiles.tile_p) >= 3
     table.table.lay_tiles(QUARTZ)
     reading = table.read()
     assert reading.orientation_confidence >= MIN_ORIENTATION_CONFIDENCE and find_tiles(reading) == QUARTZ
