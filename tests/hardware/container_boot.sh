@@ -5,7 +5,8 @@
 #
 # COMMAND runs as root when the system is up; what it says is shown, and kept in
 # SCRATCH/upper/result. ROOT is not changed: files go to the overlay SCRATCH/upper, which may be filled before. The
-# network is one of its own. udev, which would name this machine's devices anew, is left out; there are no pins.
+# network is one of its own. Left out are udev, which would name this machine's devices anew, and binfmt_misc, whose entries,
+# this machine's emulators for arm64, it would remove when it goes down; there are no pins.
 # It needs cgroup2, overlayfs and unshare.
 set -euo pipefail
 root=$1 scratch=$2
@@ -45,7 +46,7 @@ ip link set lo up
 
 units=$m/etc/systemd/system
 for unit in systemd-udevd.service systemd-udev-trigger.service systemd-udevd-control.socket \
-    systemd-udevd-kernel.socket systemd-sysctl.service systemd-modules-load.service tilekeeper-vm.service; do
+    systemd-udevd-kernel.socket proc-sys-fs-binfmt_misc.automount systemd-sysctl.service systemd-modules-load.service tilekeeper-vm.service; do
     rm -f "$units/default.target.wants/$unit"
     ln -sf /dev/null "$units/$unit"
 done
