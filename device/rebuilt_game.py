@@ -26,9 +26,9 @@ from vision.recognition.reader import best_guess
 
 MAX_ROWS = 60
 _RUNNING_SHARE = 0.8
-"""Share of scores that are not below the player's score before, at which the scores are taken for running totals.
+"""Smallest share of scores that are not below the player's previous score, for the scores to be running totals.
 
-Of the points of single turns, about half are.
+If the scores are the points of single turns, only about half of them are not below the previous score.
 """
 _SCORE = re.compile(r"([+-]?)(\d{1,4})(?:\+(\d{1,3}))?\Z")
 _MINUS_SIGNS = str.maketrans("\u2212\u2013\u2014", "---")

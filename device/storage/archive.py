@@ -132,7 +132,7 @@ class _ZipBuffer(io.RawIOBase):
 
 
 class ZipMembers:
-    """The members of an open ZIP file by name. Each is read up to a limit of bytes."""
+    """The members of an open ZIP file by name. A member that is larger than a limit raises `ArchiveError` when read."""
 
     def __init__(self, archive: zipfile.ZipFile, members: Mapping[str, zipfile.ZipInfo]) -> None:
         self._archive = archive

@@ -68,7 +68,7 @@ class StartRecord:
                 self._failures = msgspec.json.decode(path.read_bytes(), type=dict[str, int])
             except (OSError, ValueError):
                 self.unread_files.append(path)
-        # After the machine was started again, only counts of crashes are kept: a power cut may have ended other starts.
+        # After the machine was started again, counting begins anew: a power cut may have ended the starts before.
         boot = _read_boot_number()
         if self._failures.get(_BOOT, 0) != boot:
             self._failures = {_BOOT: boot}
