@@ -30,6 +30,7 @@ from device.storage.files import read_small_file
 from device.storage.store import GameStore
 from engine.limits import MAX_BODY_BYTES, MAX_STREAMS, format_size
 from web import api, filters, live
+from web.command_requests import RequestError
 from web.game_archive import GameArchive, GameInProgressError, PlayersMetError
 from web.host_info import HostInfo
 from web.i18n import LANGUAGE_KEY, remember_language, texts
@@ -233,6 +234,7 @@ _REFUSALS: Mapping[type[Exception], tuple[str, int]] = MappingProxyType(
         GameInProgressError: ("history.at_table", 409),
         PlayersMetError: ("records.met", 409),
         TimeoutError: ("setup.slow", 409),
+        RequestError: ("wrong.form", 400),
     }
 )
 """The key of the text and the status for an error that no view handles; without a key, the error has the text."""

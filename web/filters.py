@@ -182,6 +182,7 @@ def register_filters(app: Flask, board_colours: str = "") -> None:
         starts_here=starts_here,
         list_rule_texts=list_rule_texts,
         actor=actor,
+        table_title=format_table_title,
         board_colours=partial(choose_board_colours, board_colours),
     )
     app.jinja_env.globals.update(size=BOARD_SIZE, draw_squares=_make_board_drawer(app.jinja_env))
@@ -240,6 +241,11 @@ def tenths(value: float, language: str) -> str:
     """Format a number with one decimal and the decimal separator of the language."""
     text = f"{value:.1f}".replace("-", "−")
     return text if language == "en" else text.replace(".", ",")
+
+
+def format_table_title(title: str, t: Texts) -> str:
+    """Return the title of a table; one that is only a number gets the word before it, as in "Table 3"."""
+    return t("hall.table_number", number=title) if title.isdecimal() else title
 
 
 def unseen_tiles(state: TableSnapshot) -> tuple[tuple[str, int], ...]:

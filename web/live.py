@@ -27,7 +27,7 @@ from device.session.snapshot import SnapshotSource, TableSnapshot
 from device.system.voice import describe_change
 from web.filters import build_score_charts, flags, make_colours_path
 from web.i18n import Texts, texts
-from web.streams import NO_STREAM_TEXT, EventStreams, NoStreamError, open_stream
+from web.streams import NO_STREAM_TEXT, EventStream, EventStreams, NoStreamError, open_stream
 
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns", "rules")
 """The changing parts of the page. Each name is a template name and the id of an HTML element."""
@@ -81,7 +81,6 @@ class LiveUpdates:
         self._session = session
         self._name = name
         self._run_id = secrets.token_hex(4)
-        self._state_lock = threading.Lock()
         self._newest_state = session.state
         self._closed = False
         self._cache_lock = threading.Lock()
@@ -98,8 +97,7 @@ class LiveUpdates:
 
     def render_newest(self, t: Texts) -> RenderedState:
         """Return the newest state with its parts rendered in the language of `t`."""
-        with self._state_lock:
-            state = self._newest_state
+        state = self._newest_state
         with self._cache_lock:
             key = self._make_state_id(state), t.language
             if key not in self._rendered_states:
@@ -139,15 +137,13 @@ class LiveUpdates:
         """
 
         def make_event(_: str) -> tuple[str, str]:
-            with self._state_lock:
-                state = self._newest_state
+            state = self._newest_state
             return self._make_state_id(state), encode(state)
 
-        return open_stream(self.streams, "states", since, lambda: self.newest_id, make_event)
+        return open_stream(self.streams, EventStream("states", since, lambda: self.newest_id, make_event))
 
     def _handle_state(self, state: TableSnapshot) -> None:
-        with self._state_lock:
-            self._newest_state = state
+        self._newest_state = state
         self.streams.notify()
 
     def _make_state_id(self, state: TableSnapshot) -> str:
@@ -211,8 +207,8 @@ def _send_stream(page: LivePage) -> ResponseReturnValue:
     t = texts()
     since = request.headers.get("Last-Event-ID") or request.args.get("since", "")
     try:
-        make_event = partial(page.make_event, t)
-        return open_stream(page.streams, f"{page.kind} {t.language}", since, lambda: page.newest_id, make_event)
+        kind, make_event = f"{page.kind} {t.language}", partial(page.make_event, t)
+        return open_stream(page.streams, EventStream(kind, since, lambda: page.newest_id, make_event))
     except NoStreamError:
         return f"{NO_STREAM_TEXT}: ask /live/state instead.\n", 503, {"Retry-After": "30"}
 

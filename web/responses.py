@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import msgspec
 from flask import Response, abort, redirect, render_template, request
-from flask.typing import ResponseReturnValue
+from werkzeug.wrappers import Response as BaseResponse
 
 from web.i18n import texts
 from web.security.pairing import find_current_client
@@ -60,7 +60,7 @@ def require_admin() -> Response | None:
     return None if client.admin else refuse(texts()("phones.only_first"), 403)
 
 
-def accept(location: str = "/", status: int = 204) -> ResponseReturnValue:
+def accept(location: str = "/", status: int = 204) -> BaseResponse:
     """Return the response to an accepted form: a redirect to `location`, or an empty response for a script."""
     return redirect(location, code=303) if is_document_request() else Response(status=status)
 

@@ -199,15 +199,9 @@ async def _wait_until_gone(receive: Receive) -> None:
         pass
 
 
-def open_stream(
-    streams: EventStreams,
-    kind: str,
-    since: str,
-    current_id: Callable[[], str],
-    make_event: Callable[[str], tuple[str, str]],
-) -> Response:
+def open_stream(streams: EventStreams, stream: EventStream) -> Response:
     """Open a stream for the client of the request, and return the response. Raises `NoStreamError`."""
-    streams.open(EventStream(kind, since, current_id, make_event), request.environ)
+    streams.open(stream, request.environ)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     start = iter([f"retry: {RECONNECT_DELAY_S * 1000}\n\n"])  # an iterator, so that Flask sends no Content-Length
     return Response(start, mimetype="text/event-stream", headers=headers)

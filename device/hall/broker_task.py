@@ -10,6 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 
+from device.catalogue import get_text
 from device.storage.errors import StoreError
 from device.system.closeable import Closeable
 from device.system.periodic import Backoff, PeriodicTask
@@ -32,11 +33,13 @@ class BrokerTask(Closeable):
     """Base class of a thread named `hall` that uses the broker, and connects again when the connection is lost.
 
     Subclasses call `_start` at the end of their initialisation. If the broker refuses this client, `report` is called,
-    once for each reason. If the broker cannot be reached, this is only logged: the messages are sent later.
+    once for each reason, with the message `refusal_key`. If the broker cannot be reached, this is only logged: the
+    messages are sent later.
     """
 
-    def __init__(self, report: Callable[[str], None]) -> None:
+    def __init__(self, report: Callable[[str], None], refusal_key: str) -> None:
         self._report = report
+        self._refusal_key = refusal_key
         self._reported = ""
         self._backoff = Backoff(RECONNECT_DELAYS_S)
         self._closing = threading.Event()
@@ -50,10 +53,6 @@ class BrokerTask(Closeable):
     @abstractmethod
     def _use_broker(self) -> None:
         """Connect, and work until `_closing` is set. Raises `BrokerLostError`, `BrokerRefusedError`."""
-
-    @abstractmethod
-    def _describe_refusal(self, error: Exception) -> str:
-        """Return the message for `report` about a refusal by the broker."""
 
     def _note_store_error(self, error: StoreError) -> None:
         """Log an error of the store, such as a full disk. No message is lost: the broker or the store keeps it."""
@@ -114,4 +113,4 @@ class BrokerTask(Closeable):
         _log.warning("the hall refuses this client: %s", error)
         if str(error) != self._reported:
             self._reported = str(error)
-            self._report(self._describe_refusal(error))
+            self._report(get_text(self._refusal_key, error))

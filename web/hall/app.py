@@ -22,7 +22,7 @@ from web.filters import build_editions_css
 from web.hall import event
 from web.hall.event import export_game
 from web.hall.feed import HallFeed, choose_view, hall
-from web.hall.view import COLOURS_PATH, HallPage, HallView, format_table, make_line_id
+from web.hall.view import COLOURS_PATH, HallPage, HallView, make_line_id
 from web.host_info import HostInfo
 from web.i18n import languages, texts
 from web.live import LiveUpdates, add_live_routes
@@ -40,7 +40,6 @@ def create_hall_app(receiver: HallReceiver, pairing: Pairing, *, names: tuple[st
     """
     app = make_app(pairing, HostInfo(names=names), "tilekeeper-hall")
     app.jinja_env.globals["line_id"] = make_line_id
-    app.jinja_env.filters["table_title"] = format_table
     app.context_processor(lambda: {"director": find_current_client()})
     app.jinja_env.globals.update(is_hall=True, table_name=lambda: "Tilekeeper", colours_path=lambda: COLOURS_PATH)
     streams = EventStreams(MAX_STREAMS)

@@ -259,11 +259,6 @@ class HallPage:
         return newest, add_server_time(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
 
 
-def format_table(title: str, t: Texts) -> str:
-    """Return the title of a table; one that is only a number gets the word before it, as in "Table 3"."""
-    return t("hall.table_number", number=title) if title.isdecimal() else title
-
-
 def make_line_id(line: Line) -> str:
     """Return the id of the HTML element of a pairing, which depends only on its round and players."""
     return f"line-{line.round}-{compute_checksum(*sorted(line.pairing.key))[:12]}"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 
-from flask import Blueprint, request
+from flask import Blueprint, abort, request
 from flask.typing import ResponseReturnValue
 from werkzeug.datastructures import MultiDict
 
@@ -56,15 +56,14 @@ _ROUTE_ARGUMENTS: Mapping[type[TableCommand], str] = MappingProxyType(
 
 def carry_out(command: type[TableCommand], **fields: object) -> ResponseReturnValue:
     """Send a command to the table. Its arguments are the fields of the form and the variables of the route."""
-    return _run(command, fields, REFUSAL_TIMEOUT_S)[0]
+    _run(command, fields, REFUSAL_TIMEOUT_S)
+    return accept()
 
 
-def _run(
-    command: type[TableCommand], fields: Mapping[str, object], timeout_s: float
-) -> tuple[ResponseReturnValue, Moment | None]:
-    """Send a command to the table; return the response and the version of the game after the command.
+def _run(command: type[TableCommand], fields: Mapping[str, object], timeout_s: float) -> Moment:
+    """Send a command to the table; return the version of the game after the command.
 
-    The version is None if the command was refused or has no result after `timeout_s` seconds.
+    End the request with a response if the command is refused, or has no result after `timeout_s` seconds.
     """
     t = texts()
     try:
@@ -76,23 +75,21 @@ def _run(
         seat = find_seat(table.session.state)
         table_command = make_command(command, order, table.find_own)
         state = table.session.submit(table_command, order.moment, seat).result(timeout_s)
-    except RequestError:
-        return refuse(t("wrong.form"), 400), None
     except NewGameError as error:
-        return refuse(t(error.key, **error.values)), None
+        abort(refuse(t(error.key, **error.values)))
     except CommandRefusedError as refusal:
         state = table.session.state
         # A form with a whole board that was opened before another change would undo this change.
         is_old_board = command is EnterBoard and order.moment != state.moment
         if is_old_board or _is_about_other_turn(request.form, state):
-            return refuse(t("wrong.other_turn")), None
+            abort(refuse(t("wrong.other_turn")))
         answer = refuse(explain_refusal(refusal, order.moment, state))
         if order.moment.game == state.game:  # a form that was filled in for another game must be opened again
             answer.headers["X-Seen"] = str(state.moment)
-        return answer, None
+        abort(answer)
     except TimeoutError:
-        return accept(), None  # the board is being read: the page shows this, and later the result
-    return accept(), state.moment
+        abort(accept())  # the board is being read: the page shows this, and later the result
+    return state.moment
 
 
 @routes.post("/racks")
@@ -102,19 +99,19 @@ def reveal_racks() -> ResponseReturnValue:
     In a form for several players, a player without letters is skipped, because the last rack follows from the
     others. If a rack is refused, the racks after it are not entered; the page shows which racks are still missing.
     """
-    racks = list(zip(request.form.getlist("player"), request.form.getlist("letters"), strict=False))
+    seen = request.form.get("seen", "")
+    for player, letters in read_racks():
+        fields = {"seen": seen, "player": player, "letters": letters}
+        seen = str(_run(RevealRack, fields, RACK_TIMEOUT_S))
+    return accept()
+
+
+def read_racks() -> list[tuple[int, str]]:
+    """Return the racks in the form, as seat and letters. Of several, empty ones are skipped; if all are, abort."""
+    racks = list(zip(request.form.getlist("player", type=int), request.form.getlist("letters"), strict=False))
     if len(racks) > 1:
         racks = [(player, letters) for player, letters in racks if letters.strip()]
-    if not racks:
-        return refuse(texts()("rack.empty"))
-    seen = request.form.get("seen", "")
-    for player, letters in racks:
-        fields = {"seen": seen, "player": player, "letters": letters}
-        answer, after = _run(RevealRack, fields, RACK_TIMEOUT_S)
-        if after is None:
-            break
-        seen = str(after)
-    return answer
+    return racks or abort(refuse(texts()("rack.empty")))
 
 
 def identify_turn(state: TableSnapshot, number: int) -> str:

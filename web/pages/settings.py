@@ -134,18 +134,18 @@ def upload_lexicon() -> ResponseReturnValue:
     tiles = form.texts.get(TILES, "")
     if tiles not in playable_tile_set_names():
         return refuse(texts()("settings.unknown_lexicon"))
+    try:
+        path = _save_uploaded_list(tiles)
+    except LexiconError as error:
+        return _render(replace(form, errors={LEXICON: texts().translate(error)}), 422)
+    return _respond(editor.save({LEXICON: path}, form.version), _LIST_SAVED)
+
+
+def _save_uploaded_list(tiles: str) -> str:
+    """Save the word list in the form for a tile set, and return its path. Raises `LexiconError`, `OSError`."""
+    folder, tile_set = get_access().lexicon_folder, load_tile_set(tiles)
     with closing(request.files.get("file", FileStorage())) as file:
-        try:
-            path = save_uploaded_list(
-                file.filename or "",
-                file.read(),
-                get_access().lexicon_folder,
-                load_tile_set(tiles),
-                find_cache_folder(),
-            )
-        except LexiconError as error:
-            return _render(replace(form, errors={LEXICON: texts().translate(error)}), 422)
-    return _respond(editor.save({LEXICON: str(path)}, form.version), _LIST_SAVED)
+        return str(save_uploaded_list(file.filename or "", file.read(), folder, tile_set, find_cache_folder()))
 
 
 @routes.post("/source")
@@ -377,12 +377,13 @@ def _read_source(shown: str) -> str | None:
 
 def _read_lexicon(form: SettingsForm) -> str:
     """Return the setting for the chosen word list, which may be uploaded now. Raises `LexiconError`, `OSError`."""
-    tiles = form.texts[TILES]
-    with closing(request.files.get("file", FileStorage())) as file:
-        if file.filename and tiles in playable_tile_set_names():
-            folder, tile_set = get_access().lexicon_folder, load_tile_set(tiles)
-            return str(save_uploaded_list(file.filename, file.read(), folder, tile_set, find_cache_folder()))
-    own = _own_lists(form).find(tiles) if tiles in playable_tile_set_names() else None
+    tiles, uploaded = form.texts[TILES], request.files.get("file")
+    if tiles not in playable_tile_set_names():
+        own = None
+    elif uploaded and uploaded.filename:
+        return _save_uploaded_list(tiles)
+    else:
+        own = _own_lists(form).find(tiles)
     kinds = {NO_LEXICON: NO_LEXICON, OWN_LEXICON: str(own) if own else ""}
     return kinds.get(request.form.get("lexicon", ""), "")
 

@@ -27,6 +27,7 @@ from web.game_archive import (
     to_local_date,
 )
 from web.i18n import texts
+from web.pages.actions import read_racks
 from web.responses import refuse, render_page, require_admin, require_pairing, send_file, send_picture
 from web.security.pairing import current_pairing, find_current_client, is_current_owner
 from web.served_table import table
@@ -139,12 +140,7 @@ def enter_racks(number: int) -> ResponseReturnValue:
 
     The form has the fields `player` and `letters` for each missing rack; of several, empty ones are skipped.
     """
-    racks = list(zip(request.form.getlist("player", type=int), request.form.getlist("letters"), strict=False))
-    if len(racks) > 1:
-        racks = [(player, letters) for player, letters in racks if letters.strip()]
-    if not racks:
-        return refuse(texts()("rack.empty"))
-    table.archive.enter_racks(number, racks)
+    table.archive.enter_racks(number, read_racks())
     return redirect(f"/history/{number}", code=303)
 
 

@@ -10,7 +10,6 @@ from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
-from device.catalogue import get_text
 from device.hall.broker_task import BrokerTask
 from device.hall.director import KEY_TOPIC, MAX_PACKET_BYTES, make_director_topic
 from device.hall.messages import (
@@ -71,7 +70,7 @@ class HallPublisher(BrokerTask):
         report: Callable[[str], None],
         directed: DirectedTable | None = None,
     ) -> None:
-        super().__init__(report)
+        super().__init__(report, "hall-refused")
         self._session = session
         self._store = store
         self._settings = settings
@@ -105,9 +104,6 @@ class HallPublisher(BrokerTask):
     def _handle_late_entry(self, game: int) -> None:
         self._late.add(game)
         self._wake_thread()
-
-    def _describe_refusal(self, error: Exception) -> str:
-        return get_text("hall-refused", error)
 
     def _make_subscription(self, queue: EventQueue) -> Subscription:
         """Return the subscription to the director's messages.

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from device.catalogue import get_text
 from device.hall.broker_task import BrokerTask
 from device.hall.director import (
     KEY_TOPIC,
@@ -95,7 +94,7 @@ class HallReceiver(BrokerTask):
         since 1970) do not count. Raises `StoreError`.
         """
         self.games, problem = open_received_games(path)
-        super().__init__(report)
+        super().__init__(report, "hall-broker-refused")
         self._settings = settings
         self._key = key or Ed25519PrivateKey.generate()
         self._orders: deque[Publication] = deque()
@@ -290,9 +289,6 @@ class HallReceiver(BrokerTask):
     def _set_connected(self, is_connected: bool) -> None:
         with self._lock:
             self.state = self.state.apply_connection(is_connected=is_connected)
-
-    def _describe_refusal(self, error: Exception) -> str:
-        return get_text("hall-broker-refused", error)
 
     def _use_broker(self) -> None:
         """Connect and receive until `close`. Raises `BrokerLostError`, `BrokerRefusedError`, `StoreError`."""

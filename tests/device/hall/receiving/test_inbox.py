@@ -213,11 +213,8 @@ class FullDisk(BrokerTask):
     def _use_broker(self) -> None:
         raise StoreFullError("the disk is full")
 
-    def _describe_refusal(self, error: Exception) -> str:
-        return str(error)
-
 
 def test_full_disk_lets_the_hall_try_again_less_often(caplog: pytest.LogCaptureFixture) -> None:
-    with FullDisk(print) as task:
+    with FullDisk(print, "hall-refused") as task:
         assert [task._serve_connection() for _ in range(3)] == list(RECONNECT_DELAYS_S[:3])
     assert not any(record.exc_info for record in caplog.records)
