@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
 import pytest
 
-from device.cli import bench, main
+from device.cli import main
 from device.cli.benchmarks.engine import measure_engine
 
 
 def test_the_figures_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    parser = argparse.ArgumentParser()
-    bench.configure(parser)
-    assert bench.run(parser.parse_args(["engine", "--seconds", "0.01"])) == 0
+    assert main(["bench", "engine", "--seconds", "0.01"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines] == [
         "plays scored and validated",
