@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
-import onnxruntime
 import pytest
+
+from vision.net import Net
 
 
 @pytest.fixture(scope="session", autouse=True)
 def shared_networks() -> Iterator[None]:
-    """Let all networks from files with the same content have one session of onnxruntime."""
-    load, loaded = onnxruntime.InferenceSession, dict[bytes, object]()
+    """Let all networks from files with the same content share what was loaded."""
+    load, loaded = Net.__init__, dict[bytes, dict[str, object]]()
 
-    def load_once(content: bytes, **options: object) -> object:
+    def load_once(net: Net, path: Path) -> None:
+        content = path.read_bytes() if path.is_file() else b""
         if content not in loaded:
-            loaded[content] = load(content, **options)
-        return loaded[content]
+            load(net, path)
+            loaded[content] = {name: getattr(net, name) for name in ("_session", "metadata", "_input")}
+        vars(net).update(loaded[content])
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(onnxruntime, "InferenceSession", load_once)
+        patch.setattr(Net, "__init__", load_once)
         yield
