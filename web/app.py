@@ -156,7 +156,7 @@ def _list_blueprints(session: TableSession, host_info: HostInfo) -> Iterator[Blu
     """Yield the blueprints of all tables, and those of the optional parts that this table has."""
     yield from (scoreboard.routes, pairing_page.routes, pairing_page.secure_routes, dialogs.routes)
     yield from (actions.routes, pictures.routes, setup.panel_routes, setup.routes, stored_games.routes)
-    yield from (stored_games.data_routes, rebuild.routes, reports.routes, api.routes)
+    yield from (stored_games.data_routes, stored_games.data_admin_routes, rebuild.routes, reports.routes, api.routes)
     if session.phone_stream is not None:
         yield pictures.camera_routes
     if host_info.wifi_manager is not None:

@@ -245,6 +245,8 @@ BYTES_PER_MB = 2**20
 
 data_routes = Blueprint("data", __name__, url_prefix="/data")
 data_routes.before_request(require_pairing)
+data_admin_routes = Blueprint("data_of_admin", __name__, url_prefix="/data")
+data_admin_routes.before_request(require_admin)
 
 
 @data_routes.get("")
@@ -266,35 +268,29 @@ def show_data() -> Response:
     )
 
 
-@data_routes.get("/pictures/delete")
-def confirm_delete_pictures() -> ResponseReturnValue:
+@data_admin_routes.get("/pictures/delete")
+def confirm_delete_pictures() -> Response:
     """Return the form to confirm the deletion of all pictures."""
-    return require_admin() or render_page(
-        "data/delete_pictures.html", pictures=table.archive.store.summarise_pictures()
-    )
+    return render_page("data/delete_pictures.html", pictures=table.archive.store.summarise_pictures())
 
 
-@data_routes.post("/pictures/delete")
+@data_admin_routes.post("/pictures/delete")
 def delete_pictures() -> ResponseReturnValue:
     """Delete all pictures and redirect to the page of stored data."""
-    if refusal := require_admin():
-        return refusal
     table.archive.store.delete_pictures()
     return redirect("/data", code=303)
 
 
-@data_routes.get("/games.db")
-def download_games() -> ResponseReturnValue:
+@data_admin_routes.get("/games.db")
+def download_games() -> Response:
     """Return a file with all games, without pictures."""
     name = f"tilekeeper-games-{date.today()}.db"
-    return require_admin() or send_file(copy_games_to_file(table.archive.store), "application/vnd.sqlite3", name)
+    return send_file(copy_games_to_file(table.archive.store), "application/vnd.sqlite3", name)
 
 
-@data_routes.post("/games")
+@data_admin_routes.post("/games")
 def restore_games() -> ResponseReturnValue:
-    """Add the games of a file from `download` that this table lacks, and redirect to the page of stored data."""
-    if refusal := require_admin():
-        return refusal
+    """Add the games of a file from `download_games` that this table lacks, and redirect to the page of stored data."""
     with closing(request.files.get("file", FileStorage())) as file:
         count = add_missing_games(table.archive.store, file.read())
     return redirect(f"/data?restored={count}", code=303)
