@@ -151,18 +151,23 @@ class _CellPredictions:
 def _propose_homographies(predictions: _CellPredictions, margin: float) -> Iterator[Floats]:
     """Yield homographies `(3, 3)` from board to cell coordinates, as starting points of the fit.
 
-    The first is that of the expected grid; it is left out if too few predicted corners agree with it. The second is
-    fitted to the corners around the surest patch in the middle of the picture.
+    The first is that of the expected grid; it is left out if too few predicted corners agree with it. The others are
+    fitted to the corners in five regions of the picture.
     """
     expected = np.array([[1.0, 0, margin - 0.5], [0, 1.0, margin - 0.5], [0, 0, 1.0]])
     usable_count = predictions.usable.sum()
     _, is_aligned = _match_corners(predictions, expected)
     if usable_count >= _MIN_CORNERS and is_aligned.sum() > _MIN_ALIGNED_SHARE * usable_count:
         yield expected
-    patch = _find_surest_patch(predictions)
-    grown = None if patch is None else _grow_homography(predictions, patch, margin)
-    if grown is not None:
-        yield grown
+    n = len(predictions.middle)
+    third = n // 3
+    for row, column in ((1, 1), (1, 0), (1, 2), (0, 1), (2, 1)):
+        rows = slice(row * third, n - (2 - row) * third)
+        columns = slice(column * third, n - (2 - column) * third)
+        patch = _find_surest_patch(predictions, rows, columns)
+        grown = None if patch is None else _grow_homography(predictions, patch, margin)
+        if grown is not None:
+            yield grown
 
 
 def _match_corners(predictions: _CellPredictions, H: Floats) -> tuple[Floats, NDArray[np.bool_]]:
@@ -178,18 +183,16 @@ def _match_corners(predictions: _CellPredictions, H: Floats) -> tuple[Floats, ND
     return label, predictions.usable & (miss < _MAX_CORNER_MISS_SQUARES)
 
 
-def _find_surest_patch(predictions: _CellPredictions) -> tuple[int, int] | None:
+def _find_surest_patch(predictions: _CellPredictions, rows: slice, columns: slice) -> tuple[int, int] | None:
     """Return the centre (row, column) of the block of 5 x 5 cells with the smallest mean error.
 
-    Only centres in the middle third of the picture, in both directions, are considered. Returns None if no cell there
-    is usable.
+    Only centres in the slices `rows` and `columns` are considered. Returns None if no cell in the slices is usable.
     """
     error = np.where(predictions.usable, predictions.error, 1.0)
     cost = np.asarray(cv2.blur(error, (2 * _PATCH_RADIUS_CELLS + 1,) * 2, borderType=cv2.BORDER_REFLECT))
-    third = len(cost) // 3
-    part = np.where(predictions.usable, cost, np.inf)[third:-third, third:-third]
+    part = np.where(predictions.usable, cost, np.inf)[rows, columns]
     i, j = divmod(int(np.argmin(part)), part.shape[1])
-    return (third + i, third + j) if np.isfinite(part[i, j]) else None
+    return (rows.start + i, columns.start + j) if np.isfinite(part[i, j]) else None
 
 
 def _grow_homography(predictions: _CellPredictions, patch: tuple[int, int], margin: float) -> Floats | None:
