@@ -77,17 +77,6 @@ def read_addresses(port: int) -> str:
         return ""
 
 
-def choose_phone_camera(page: Page, port: int) -> None:
-    """Choose the phone as the camera, and restart the table on the page."""
-    open_page(page, port, "/settings/cameras")
-    camera = page.get_by_role("listitem").filter(has_text="A phone takes a picture after each turn")
-    camera.get_by_role("button", name="Use this camera").click()
-    page.get_by_role("button", name="Restart now").click()
-    page.get_by_text("The table is restarting.").wait_for()
-    time.sleep(5)  # the old program still answers
-    wait_for_page(port)
-
-
 def begin_game(page: Page, port: int) -> None:
     open_page(page, port, "/dialogs/new-game")
     page.get_by_label("Player 1", exact=True).fill("Anna")
@@ -131,8 +120,6 @@ def main(table_port: int, phone_port: int) -> int:
             phone.wait_for_selector("#panel")
         with report("the table joins the home's Wi-Fi"):
             join_home_wifi(phone, phone_port)
-        with report("the phone is the camera"):
-            choose_phone_camera(phone, phone_port)
         with report("a game begins"):
             begin_game(phone, phone_port)
         with report("a picture is scored"):
