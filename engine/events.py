@@ -212,7 +212,11 @@ class SquareCorrected:
 
 @dataclass(frozen=True, slots=True)
 class ScoreCorrected:
-    """A correction of the score of an act, in points. `player` is only used for a position: it has points of each."""
+    """A correction of the score of the act `of`, in points.
+
+    A position has points of each player: then `score` replaces those of the player on seat `player`. For all other
+    acts, `player` is not used.
+    """
 
     kind: ClassVar[str] = "score-corrected"
     of: Ref

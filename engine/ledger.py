@@ -209,11 +209,11 @@ def make_unreadable(number: int) -> Entry:
 
 
 def label_parts(alternatives: Sequence[Alternative]) -> list[tuple[int, ...]]:
-    """Return, for each alternative, the `part` in the identity (`Ref`) of each of its acts.
+    """Return a tuple for each alternative of an entry, with the number of each of its acts within the entry.
 
-    Acts of two alternatives have the same part if they are plays with a common square, or other acts of the same kind.
-    So a score that players entered for a play stays with it, whatever they answer later about its letters, its player
-    or the order of two plays.
+    This number is the `part` of the act's identity (`Ref`). Acts of two alternatives have the same part if they are
+    plays with a common square, or other acts of the same kind. So a score that players entered for a play stays with
+    it, whatever they answer later about its letters, its player or the order of two plays.
     """
     known: list[Act] = []
     labels = []
@@ -299,7 +299,7 @@ class Ledger:
 
     @cached_property
     def unreadable(self) -> tuple[Entry, ...]:
-        """The entries that are lost."""
+        """The empty entries that stand for damaged ones, which cannot be read any more (`make_unreadable`)."""
         return tuple(entry for entry in self.entries if not entry.is_readable)
 
     @cached_property
@@ -640,9 +640,10 @@ def _is_open(ledger: Ledger, entry: Entry) -> bool:
 
 
 def find_counting_entries(ledger: Ledger) -> tuple[Entry, ...]:
-    """Return the entries with an open question, one of whose answers counts until the players answer; oldest first.
+    """Return the entries whose question is open while one of its answers already counts, the oldest first.
 
-    Left out are questions for whose answer the game waits (`Doubt.waits`), unless an answer is chosen at the panel.
+    If the game waits for the answer (`Doubt.waits`), nothing counts before it, so the entry is left out. It is not left
+    out while the players try an answer at the panel: this answer counts.
     """
     entries = find_open_entries(ledger)
     return tuple(entry for entry in entries if not (entry.doubt and entry.doubt.waits) or ledger.get_steps(entry))

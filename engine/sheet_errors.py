@@ -86,12 +86,14 @@ def group_by_place(errors: Iterable[SheetError], full: Squares) -> list[list[She
 def _follow_mistakes(finder: PlayFinder, points: Sequence[int], starts: Starts) -> Iterator[SheetError]:
     """Yield those of the mistakes `starts` after which the remaining scores lead to the final board."""
     after = {turn: {error.covered for error in errors} for turn, errors in starts.items()}
+    # Forwards: all plays that have the scores after one of the mistakes, even if they cannot lead to the final board.
     steps = list(follow_scores(finder, points, after, _MAX_CHANGED_STEPS))
-    ends = {finder.full}
+    # Backwards from the final board: the sets of covered squares before each turn from which these plays lead to it.
+    leads_to_final = {finder.full}
     for turn in range(len(points), -1, -1):
-        yield from [error for error in starts.get(turn, ()) if error.covered in ends]
+        yield from [error for error in starts.get(turn, ()) if error.covered in leads_to_final]
         if turn:
-            ends = {before for before, play in steps[turn - 1] if before | play in ends}
+            leads_to_final = {before for before, play in steps[turn - 1] if before | play in leads_to_final}
 
 
 def _find_other_plays(finder: PlayFinder, covered: Sequence[set[Squares]], mistake: Mistake) -> Starts:

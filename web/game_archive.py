@@ -137,6 +137,7 @@ class Replay:
         return "" if event is None else f"{self.line.number}-{event}"
 
     def _view_board(self, last: Turn | None) -> BoardView:
+        """Return the board after the turn `last`, with its tiles as new ones; None is the board before all turns."""
         if last is None:
             return replace(self._final_state.board, tiles=BoardView().tiles)
         new = {square for square, _ in last.placements}

@@ -20,8 +20,8 @@ class ReconnectingCamera:
     """A live camera that is opened at once if possible, and otherwise when a picture is captured.
 
     `opener` opens the camera, or raises `CameraError` if none is connected. The delay between attempts grows with each
-    failure. `clock` returns seconds. A network camera that does not answer is opened for seconds; `ended` is an event
-    that ends the wait, as `close` does.
+    failure. `clock` returns seconds. If a network camera does not answer, an attempt to open it takes seconds. The
+    event `ended` ends the wait for it, as `close` does.
     """
 
     is_live = True

@@ -275,7 +275,11 @@ class Appliance:
         return store
 
     def open_session(self, store: GameStore) -> TableSession:
-        """Open the camera and the session. Raises `CameraError`."""
+        """Open the camera and the session; report on the console why the camera is not open. Raises `CameraError`.
+
+        A USB, network or Pi camera that is missing does not end the start: it is opened once it is connected. From now
+        on, `begin_game` can ask the store whether the newest game has outdated settings.
+        """
         self._find_outdated_game = partial(find_outdated_game, store, self._settings.game)
         camera = self._starts.build(
             "camera",

@@ -73,7 +73,11 @@ def hash_password(password: str) -> str:
 
 
 def format_rights(tables: Iterable[str]) -> str:
-    """Return the rights at the broker: a table writes its own topics; the hall reads all, and directs the tables."""
+    """Return the file with the rights of all users at the broker (`acl_file` of Mosquitto).
+
+    - A table writes its own topics. It reads the orders of the director to it, and the public key of the hall.
+    - The hall reads all topics. It writes its key, and the orders to all tables.
+    """
     rights = f"user {HALL_USER}\ntopic read {TOPIC_ROOT}/#\ntopic write {TOPIC_ROOT}/hall/key\n"
     rights += f"topic write {TOPIC_ROOT}/+/director\n"
     for table in tables:

@@ -149,7 +149,8 @@ def prepare_game(game: GameSettings, uploads: Path | None = None) -> tuple[GameS
     except InvalidSettingError as error:
         raise UserError(f"--{_OPTIONS.get(error.path[1], error.path[1])}: {error.text}") from None
     chosen = RuleChoice.parse(game.rule_options)
-    lexicon_choice = {} if game.lexicon is None else {"lexicon": game.lexicon}  # then the list decides challenges
+    # If no rule says who decides challenges, a list that is named does, and otherwise the players (`make_rules`).
+    lexicon_choice = {} if game.lexicon is None else {"lexicon": game.lexicon}
     started = GameStarted(
         game.players,
         make_rules(replace(chosen, values={**chosen.values, **lexicon_choice})),
@@ -159,12 +160,21 @@ def prepare_game(game: GameSettings, uploads: Path | None = None) -> tuple[GameS
         first=0 if game.first in ("", DRAW) else game.players.index(game.first),
         draw=game.first == DRAW,
     )
+    lexicon = _open_list(game, uploads)
+    return replace(started, lexicon=lexicon.name if lexicon else None), lexicon
+
+
+def _open_list(game: GameSettings, uploads: Path | None) -> Lexicon | None:
+    """Return the word list of a game: the one in the settings, or another one for its tiles. Raises `LexiconError`.
+
+    If the list in the settings was uploaded for other tiles, the newest upload for the tiles of the game is used, or
+    the default list if there is none. `uploads` is the folder of the uploaded lists.
+    """
     choice, lists = game.lexicon, make_own_lists(game, uploads)
     if lists.named is not None:
         own = lists.find(game.tiles)
         choice = str(own) if own else None
-    lexicon = open_lexicon(choice, game.tiles, find_cache_folder())
-    return replace(started, lexicon=lexicon.name if lexicon else None), lexicon
+    return open_lexicon(choice, game.tiles, find_cache_folder())
 
 
 def make_lexicon_finder(lists: OwnLists) -> Callable[[GameStarted], Lexicon | None]:

@@ -189,13 +189,14 @@ class Demo:
                 return
             self._rejoin()
             board = self._perform_event(event, board)
+            # The turns are read after the corrections, which may change them, but shown above the notes about them.
             notes = [f"  {notice.text}" for notice in self.session.state.notices]
             notes += self._correct_reading(board)
             turns = self.session.state.turns
             yield from (self._format_turn(n) for n in range(shown_turns, len(turns)))
             yield from notes
             shown_turns = len(turns)
-            self._left = self.session.state
+            self._left = self.session.state  # while the score is shown, a viewer may change the game
             self._wait(SCORE_DISPLAY_TIME_S)
         self._rejoin()
         yield _compare_totals(self._end_game(record), record)

@@ -61,8 +61,9 @@ def examine(
     If `picture` is False, no picture is taken, and nothing is spoken.
     """
     settings, about_settings = checks.load_settings_or_defaults(system, settings_path)
-    findings = [about_settings, *checks.check_libraries(system, settings)]
-    if about_settings is findings[-1]:  # the other checks need all libraries
+    library_faults = tuple(checks.check_libraries(system, settings))
+    findings = [about_settings, *library_faults]
+    if not library_faults:  # the other checks need all libraries
         for check in PROGRAM_CHECKS if program_only else PROGRAM_CHECKS + MACHINE_CHECKS:
             if picture or check not in (checks.check_picture, checks.check_speech):
                 findings += check(system, settings)

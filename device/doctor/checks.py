@@ -190,7 +190,10 @@ def check_hotspot(system: System, settings: Settings) -> Iterator[Finding]:
 
 
 def _find_hotspot_remedy(system: System, port: int) -> str:
-    """Return the action that makes the table's own hotspot; `port` is that of the page."""
+    """Return the shell command that sets up the table's own Wi-Fi, which is open where no known Wi-Fi is in range.
+
+    It depends on how the program was installed. `port` is the port of the page.
+    """
     if is_package_installed(system):
         return (
             "sudo apt install network-manager dnsmasq-base nftables iw && "

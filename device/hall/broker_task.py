@@ -88,7 +88,7 @@ class BrokerTask(Closeable):
             self._use_broker()
         except BrokerLostError as error:
             _log.info("the hall cannot be reached: %s", error)
-            if self._has_delivered:
+            if self._has_delivered:  # otherwise it was no working connection: the delays continue to grow
                 self._note_end(time.monotonic() - begun)
         except StoreError as error:  # the disk is full, for example: the broker keeps the messages
             self._note_store_error(error)
@@ -97,6 +97,8 @@ class BrokerTask(Closeable):
         finally:
             if self._closing.is_set():
                 self._close_sockets()
+        # Every end is a failure, even that of a connection that has worked for hours: then `_note_end` has reset the
+        # delays, so this is the first failure with the shortest delay.
         return self._backoff.record_failure()
 
     def _note_end(self, lasted_s: float) -> None:

@@ -45,6 +45,7 @@ class GpioHardware:
             try:
                 self._open_devices(pins, factory, opened)
             except Exception as error:
+                # `lgpio.error` is a plain `Exception`. It is compared by name, because lgpio may not be installed.
                 if not isinstance(error, (GPIOZeroError, OSError)) and type(error).__module__ != "lgpio":
                     raise
                 raise GpioUnavailableError(get_text("pins-used", error)) from error

@@ -464,7 +464,11 @@ class Panel(Closeable):
             self._respond(response, seat, seen, done)
 
     def _respond(self, response: ButtonResponse, seat: int | None, seen: Moment, done: Future[TableSnapshot]) -> None:
-        """Give the response to a gesture of the player on `seat`, at the version `seen` of the game."""
+        """Do what a gesture on a button means (`choose_response`); the future `done` gets the result.
+
+        `seat` is the seat of the player whose button it was, or None. `seen` is the version of the game that the player
+        saw. If the gesture means nothing, the result is the state as it is.
+        """
         match response:
             case None:
                 done.set_result(self._session.state)

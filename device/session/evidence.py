@@ -63,8 +63,9 @@ class TableEvidence:
     ) -> TableEvidence:
         """Return the evidence after a reading from which `steps` were recorded.
 
-        `game` is the game after the steps, and `history` has the last readings with this one. Squares about which the
-        players are asked (`asked`) are not marked as doubtful.
+        `game` is the game after the steps, and `history` has the last readings, of which `reading` is the newest. A
+        doubtful letter stays doubtful until a reading shows it clearly. The unclear letters of the plays in `steps` are
+        added, except on the squares about which the players are asked (`asked`).
         """
         aligned = align_reading(game, reading) or reading
         doubtful = {

@@ -171,7 +171,7 @@ class GameController:
 
     @property
     def game(self) -> Game:
-        """The current game."""
+        """The current game, as it follows from the ledger. Raises `AssertionError` if there is no game."""
         return self.log.game
 
     @property

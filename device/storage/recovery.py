@@ -66,9 +66,13 @@ _JPEG_START = b"\xff\xd8\xff"
 def open_store(path: Path, report_progress: Callable[[], object] = lambda: None) -> tuple[GameStore, str]:
     """Open the store at `path`. Return it, and a message about its faults (empty if there are none).
 
+    - If the file is damaged, a new store with its readable games is returned.
+    - If the file cannot be opened for another reason, a store in memory is returned.
+    - If the file is missing although there are backups, a new store is returned; the message names the last backup.
+
     `report_progress` is called for each game of a damaged store, because the rescue of many pictures takes minutes.
-    Raises `StoreLockedError` if another program uses the store. In this case the table does not use a store in memory,
-    because the other program also uses the camera.
+    Raises `StoreLockedError` if another program uses the store. A store in memory would not help then, because the
+    other program also uses the camera.
     """
     size = _find_size(path)
     if size in (0, 1):  # to SQLite this is a new database, but the games of a store may be lost

@@ -263,11 +263,15 @@ class SummaryCache:
     def __init__(self, store: GameStore) -> None:
         self._store = store
         self._lock = threading.Lock()
+        """Lock of the caches below; it is never held during a replay."""
         self._replay_lock = threading.Lock()
         """Lock held during the replay of a game, so that several requests at once replay each game only once."""
         self._saved_notes: dict[int, str] | None = None
+        """The notes with standings by game, as they were in the store when first needed; None before."""
         self._standings: dict[int, tuple[int, GameStanding | None]] = {}
+        """The standings that were computed here, by game, each with the number of events that it was computed from."""
         self._unsaved: set[int] = set()
+        """The games whose standing was computed since the last `save`."""
         self._lengths_unrenamed: dict[int, int] | None = None
         """The number of events of the games in which no player had been renamed when it was looked up."""
 
@@ -344,7 +348,11 @@ def _compute_standing(stored: StoredGame, store: GameStore) -> GameStanding | No
 
 
 def _renumber(standing: GameStanding | None, number: int) -> GameStanding | None:
-    """Return a standing whose summary has the game's number; a recovered game has the note of its former number."""
+    """Return a standing whose summary has the number `number` of its game.
+
+    A note has the number that the game had when it was written. The recovery of a damaged store copies the note, but
+    may give the game another number.
+    """
     if standing is None or standing.summary is None or standing.summary.number == number:
         return standing
     return replace(standing, summary=dataclasses.replace(standing.summary, number=number))

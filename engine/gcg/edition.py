@@ -69,7 +69,8 @@ def find_named_tile_set(record: Record) -> TileSet | None:
             if code in tile_set_names():
                 return load_tile_set(code)
     # `CSW24` and `NWL (2020)` become `CSW` and `NWL`.
-    name, *_ = _EDITION_OF_LIST.split((record.pragma_text("lexicon") or "").upper())[0].rstrip(" _-").split() or [""]
+    without_edition = _EDITION_OF_LIST.split((record.pragma_text("lexicon") or "").upper())[0]
+    name = next(iter(without_edition.rstrip(" _-").split()), "")
     return next((load_tile_set(code) for code, names in _LEXICON_NAMES.items() if name in names), None)
 
 

@@ -130,7 +130,11 @@ def _fill_racks(entries: Sequence[Entry], game: Game) -> list[Entry]:
 
 
 def _assume_exchange(entry: Entry, rack: str | None, turn: Turn, tiles: TileSet) -> Entry:
-    """Return the line of an exchange by number with tiles: first those of `rack`, then others not on the board."""
+    """Return the line of an exchange by number with tiles: first those of `rack`, then others not on the board.
+
+    `rack` has the known tiles of the player, or is None. If more tiles were exchanged than are known, the line gets the
+    exchanged tiles as its rack, because a player can only exchange tiles of the rack.
+    """
     held = tiles.split(rack or "")
     others = tiles.count_remaining((*turn.board.faces(), *held)).most_common()
     exchanged = _format_tiles((*held, *(tile for tile, count in others if count > 0))[: turn.count])

@@ -475,7 +475,11 @@ class _Replayer:
         return points if self.are_letters_lost else 2 * points
 
     def _is_net_withdrawal(self, entry: Entry) -> bool:
-        """Return True for a withdrawal as in old files: without a score, or with +0, and the total before the play."""
+        """Return True for a net withdrawal, as in old files: its score is missing or +0, but it takes points away.
+
+        Its total, if there is one, is that before the withdrawn play. With the total after the play, the points of the
+        play were kept.
+        """
         if entry.kind is not TurnKind.WITHDRAWN or entry.score:
             return False
         if entry.total is None:
@@ -488,14 +492,21 @@ class _Replayer:
 
         The lines after a wrong total usually continue from it. Such an error is reported only once.
         """
-        expected = self.recorded_totals[entry.player] + entry.score
-        if self._is_net_withdrawal(entry):
-            expected = self.recorded_totals[entry.player] + event.counted_score
-        ongoing = expected + self.total_offsets[entry.player]
+        expected = self._expect_total(entry, event)
+        ongoing = expected + self.total_offsets[entry.player]  # it continues from the last wrong total
         if entry.total is not None and entry.total not in (expected, ongoing):
             self._add_problem(entry, f"The recorded total is {entry.total}, but the scores add up to {expected}.")
             self.total_offsets[entry.player] = entry.total - expected
         self.recorded_totals[entry.player] = expected
+
+    def _expect_total(self, entry: Entry, event: ReplayedEvent) -> int:
+        """Return the player's total after an event line, as the sum of the recorded scores.
+
+        The line of a net withdrawal (`_is_net_withdrawal`) has no score, but its total is without the points of the
+        withdrawn play. So its computed score counts.
+        """
+        score = event.counted_score if self._is_net_withdrawal(entry) else entry.score
+        return self.recorded_totals[entry.player] + score
 
     def _add_problem(self, entry: Entry, reason: str) -> None:
         self.problems.append(Problem(entry.line, reason))

@@ -275,9 +275,10 @@ class Past:
         )
 
     def _compare_at(self, number: int, story: Game) -> float:
-        """Return the log-likelihood (nats) of observation number `number` if `story` is true, relative to the record.
+        """Return how much likelier observation number `number` is if `story` is true than if the recorded game is true.
 
-        Only the squares count on which the boards differ at that time, or on which a tile of a new play is read.
+        It is a difference of log-likelihoods (nats), 0 if nothing tells the two apart. Only the squares count on which
+        the boards of the two differ at the time of the observation, or on which it shows a tile of a new play.
         """
         recorded, expected = self._recorded_boards[number], self._find_board_at(number, story)
         squares = set(recorded.differences(expected))

@@ -180,7 +180,11 @@ def _select_best(candidates: list[_PlayCandidate]) -> list[_PlayCandidate]:
 
 
 def _remove_duplicates(found: list[Hypothesis]) -> list[Hypothesis]:
-    """Return the hypotheses without repetitions: of several with the same events, the likeliest stays."""
+    """Return the hypotheses without repetitions; of several equal ones, the likeliest stays.
+
+    Hypotheses are equal if they have the same events, the same tiles that have slipped, and the same note. Without
+    events, only the last two tell them apart.
+    """
     best: dict[object, Hypothesis] = {}
     for hypothesis in found:
         key = (hypothesis.events, hypothesis.moved_tiles, hypothesis.note)

@@ -18,7 +18,8 @@ def find_overlooked_turn(state: State, square: Square) -> Turn | None:
 def can_be_overlooked(state: State, turn: Turn, squares: Sequence[Square]) -> bool:
     """Return True if tiles on `squares` may have been placed in `turn` and missed in the reading of that turn.
 
-    A position has one turn for each player. Only the first of these turns counts.
+    With these tiles, a play must still be legal. A position may have missed one tile beside others. It has one turn for
+    each player, and the function returns True only for the first of them, so that the tile is not added twice.
     """
     if turn.kind is TurnKind.POSITION:
         is_beside = any(state.board[near] for square in squares for near in NEIGHBOURS[square])

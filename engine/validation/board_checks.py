@@ -103,10 +103,11 @@ def check_finished_game(proposal: Proposal) -> Iterator[Finding]:
 
 
 def check_first_board(proposal: Proposal) -> Iterator[Finding]:
-    """Ask whether the game starts from this board, because the first picture shows more than a few plays.
+    """Ask whether the game starts from this board, because the first picture with tiles shows more than a few plays.
 
     The reasons are too many tiles, more than `MAX_FIRST_PLAYS` plays, or tiles that plays do not explain. If the
-    players confirm, no turns are inferred, and the points so far are 0 until the players enter them.
+    players confirm, no turns are inferred, and the points so far are 0 until the players enter them. Passes and
+    exchanges that were recorded on the empty board are removed. After any other turn, confirming is not offered.
     """
     reading, game = proposal.reading, proposal.game
     if reading is None or game.board:
@@ -122,9 +123,8 @@ def check_first_board(proposal: Proposal) -> Iterator[Finding]:
     position = PositionEntered(tuple(tiles.items()), (0,) * player_count, to_move)
     options = [LOOK_AGAIN]
     if all(turn.kind in (TurnKind.PASS, TurnKind.EXCHANGE) for turn in game.turns):
-        removed = [
-            TurnCorrected(turn.ref, None) for turn in game.turns if not turn.is_implied
-        ]  # a position comes before all turns
+        # A position comes before all turns. An implied pass has no act of its own: it goes with another one's act.
+        removed = [TurnCorrected(turn.ref, None) for turn in game.turns if not turn.is_implied]
         options.append(Option((*removed, position)))
     yield Finding(Reason.BOARD_ALREADY_FULL, (str(len(tiles)),), tuple(options), tuple(tiles), needs_picture=True)
 

@@ -52,7 +52,10 @@ def find_told_entries(ledger: Ledger) -> frozenset[int]:
 
 
 def find_answered_squares(ledger: Ledger) -> frozenset[Square]:
-    """Return the squares of questions about acts that players have answered. The letters there are certain."""
+    """Return the squares of the questions whose answer by players decides about an act, such as the letters of a play.
+
+    The letters on these squares are certain. Questions whose answers differ only in edits of earlier acts are left out.
+    """
     entries = (entry for entry in ledger.in_effect if entry.doubt is not None)
     answered = (one for one in entries if any(isinstance(step, Act) for step in _find_told_steps(ledger, one)))
     return frozenset(square for entry in answered if entry.doubt is not None for square in entry.doubt.squares)
@@ -61,8 +64,10 @@ def find_answered_squares(ledger: Ledger) -> frozenset[Square]:
 def _find_told_steps(ledger: Ledger, entry: Entry) -> Iterator[Step]:
     """Yield the steps of an entry that come from the players and not from a picture.
 
-    These are all steps of an entry by hand. Of a question that a player has answered, they are the steps that differ
-    between its answers. Other entries have none.
+    - Of an entry by hand, or from an imported file: all steps.
+    - Of a question that the players have answered: the steps that are not in all of its answers, even those of answers
+      that they did not choose. What all answers have in common was read from the picture.
+    - Of other entries: none.
     """
     answer = ledger.answers.get(entry.number)
     steps = chain.from_iterable(entry.alternatives)
@@ -88,11 +93,11 @@ def find_provisional_turns(ledger: Ledger) -> Mapping[int, Entry]:
 
 
 def is_only_about_turn(turn: Turn, disputed: Collection[Square], alternatives: Collection[Alternative]) -> bool:
-    """Return True if a question is only about what was played in one turn.
+    """Return True if a question is only about what was played in `turn`.
 
-    `disputed` are the squares on which its answers (`alternatives`) differ. Each must be a square of the turn's play,
-    or of a play in an answer that shares a square with it, so that it is another reading of the same play. A turn
-    without a play may have been any play.
+    `disputed` are the squares on which the answers of the question (`alternatives`) differ. All of them must belong to
+    the play of the turn, or to plays in the answers that have a square in common with it: these are other readings of
+    the same play. If the turn has no play, any play may be meant, and the result is True.
     """
     own = {square for square, _ in turn.placements}
     plays = [{*play.play.squares} for steps in alternatives for play in steps if isinstance(play, PlayMade)]

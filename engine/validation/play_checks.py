@@ -158,8 +158,8 @@ def check_word_ends(proposal: Proposal) -> Iterator[Finding]:
     squares = find_faint_end_squares(game, event.play, reading)
     if not squares:
         return
-    longer = sorted(iterate_longer_plays(game, event.play, reading), key=lambda pair: -pair[1])
-    possible = [play for play, _ in longer if not game.check_play(play)]
+    longer = sorted(iterate_longer_plays(game, event.play, reading), key=lambda pair: -pair[1])  # likeliest tile first
+    possible = [play for play, _ in longer if game.check_play(play) is Status.VALID]
     if words is not None:
         possible = [play for play in possible if not find_unlisted_words(game.score_play(play), words, game.tiles)]
     if possible:

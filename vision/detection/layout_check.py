@@ -191,9 +191,10 @@ def has_squares_outside(flat: Image, pixels_per_square: int) -> bool:
     colours, premiums = measure_lab_colours(flat, pixels_per_square), layout_premiums()
     is_continued = []
     for turn in range(4):  # the layout is the same on all sides
-        outer, *inner = np.rot90(colours, turn)[:3, 1:-1]
-        plain = np.median(np.stack(inner)[premiums[:2] == 0], axis=0)
-        is_plain = ((outer - plain) ** 2).sum(axis=1) < _MAX_SQUARED_ERROR * _PREMIUM_SPREAD_LAB**2
+        # With this side on top: the row of squares beyond the grid, then the first two rows of the grid.
+        outside, *grid_rows = np.rot90(colours, turn)[:3, 1:-1]
+        plain = np.median(np.stack(grid_rows)[premiums[:2] == 0], axis=0)
+        is_plain = ((outside - plain) ** 2).sum(axis=1) < _MAX_SQUARED_ERROR * _PREMIUM_SPREAD_LAB**2
         is_continued.append(bool(is_plain.mean() > _MIN_CONTINUED_SHARE))
     return (is_continued[0] and is_continued[2]) or (is_continued[1] and is_continued[3])
 

@@ -221,12 +221,14 @@ class LetterNet:
         prior = [1 - 3 * _TURNED_TILE_RATE] + [_TURNED_TILE_RATE] * 3
         turns_p = np.exp(turns_logp.astype(np.float64)) * prior / _TRAINING_TURN_SHARES
         turns_p /= turns_p.sum(axis=1, keepdims=True)
+        # A blank without print looks the same in all rotations.
         has_print = np.exp(letters_logp[:, _PLAIN_CLASSES]).sum(axis=1) < _MIN_CLEAR_PROBABILITY
         mixed_logp = letters_logp.copy()
         for turn in range(1, 4):
             rows = np.flatnonzero((turns_p[:, turn] > _MIN_TURN_PROBABILITY) & has_print)
             if not len(rows):
                 continue
+            # Predict the letters of the rotated crops, and mix them in with the probability of this rotation.
             crops, share = np.rot90(poses.cut_crops(rows), turn, axes=(1, 2)), turns_p[rows, turn, None]
             turned_p = np.exp(self.predict(np.ascontiguousarray(crops)).letters)
             mixed_logp[rows] = np.log((1 - share) * np.exp(mixed_logp[rows]) + share * turned_p + 1e-12)

@@ -56,9 +56,10 @@ def show_event() -> Response:
 
 
 def _refuse(problem: str, number: int = 0) -> Response:
-    """Return the page with `problem`, the reason why a form was refused; for a script, return only the reason.
+    """Return the response to a form that is refused for the reason `problem`, with the status 409.
 
-    The forms of the page have the refused entries again, for correction.
+    For a browser, it is the event page at the round `number` (0: the usual one). Its forms have the refused entries
+    again, for correction. For a script, it is only the reason.
     """
     if not is_document_request():
         return refuse(problem)
@@ -267,7 +268,7 @@ def send_pairings(number: int) -> ResponseReturnValue:
 
 @routes.post("/round-<int:number>/start")
 def start_round(number: int) -> ResponseReturnValue:
-    """Start a round: the games of its pairings that wait begin, and later ones begin at once.
+    """Start a round: the clocks of its games that the players have begun already start, and later games do not wait.
 
     A game that players have paused stays paused.
     """

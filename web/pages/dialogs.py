@@ -258,10 +258,13 @@ def show_new_game() -> Response:
 
 
 def _choose_lexicon(started: GameStarted | None, last: TableSnapshot, *, has_own: bool) -> str:
-    """Return the word list that the form for a new game shows as chosen: `own`, `none` or `shipped`.
+    """Return the word list that the form for a new game shows as chosen.
 
-    If the owner has a list for the tiles (`has_own`), it is `own`. Otherwise it is the choice of the game `started`, or
-    of the `last` game if that is None: `none` if this game had no list although the program has one for its tiles.
+    - `own`: the owner has a list for the tiles (`has_own`).
+    - `none`: the form offers a game without a list, although the program has one for its tiles.
+    - `shipped`: all other cases.
+
+    The form offers the game `started`, or one like the `last` game at the table if `started` is None.
     """
     game = started or last
     has_none = bool(game.tile_set) and game.lexicon is None and has_default_lexicon(game.tile_set)

@@ -1,4 +1,8 @@
-"""Web pages for the set-up of a table: board detection, enrolment, panel, missing parts; the way out of the demo."""
+"""Web pages for the set-up of a table: where the board is, its own tiles, the panel, and parts that are missing.
+
+In the enrolment, the players place each tile of the set on the board once, and the table learns what they look like.
+`demo_routes` ends the demo and starts the table.
+"""
 
 from __future__ import annotations
 

@@ -136,9 +136,10 @@ def save_comment(number: int) -> ResponseReturnValue:
 
 @routes.post(f"{_GAME}/racks")
 def enter_racks(number: int) -> ResponseReturnValue:
-    """Enter the unplayed letters of a game after which the next one has begun, and redirect to its page.
+    """Enter unplayed letters that were not known when a game ended, and redirect to the page of the game.
 
-    The form has the fields `player` and `letters` for each missing rack; of several, empty ones are skipped.
+    This is for games that are no longer at the table. The form has the fields `player` (the seat) and `letters` once
+    for each missing rack. If there are several racks, those without letters are skipped.
     """
     table.archive.enter_racks(number, read_racks())
     return redirect(f"/history/{number}", code=303)

@@ -330,6 +330,7 @@ class PageServer:
         """Run the servers until `close` is called; close remaining connections after `CLOSE_TIMEOUT_S`."""
         self._loop = asyncio.get_running_loop()
         self._live.streams.run_in(self._loop)
+        # The rest of a long response is sent by this event loop, so that it does not keep a worker thread busy.
         app = deliver_rests(read_bodies(cast(AsgiApp, self._workers)))
         listeners = [(self._socket, None), (self._secure_socket, self._context)]
         used = [(listening, context) for listening, context in listeners if listening is not None]

@@ -126,7 +126,11 @@ class EventQueue:
         return [game for game in self._store.list_games() if not game.imported]
 
     def _has_event(self, position: Position) -> bool:
-        """Return True if the store has the event before `position`, with the same time (a rescued store may not)."""
+        """Return True if the store has the event before `position`, the last one that the broker has acknowledged.
+
+        Its time is compared, too: a store that was rescued from a damaged file may have lost the event, or may have
+        another game with the same number.
+        """
         return any(
             event.number == position.number - 1 and event.time == position.time
             for event in self._store.read_events(position.game)

@@ -129,10 +129,14 @@ class Event(msgspec.Struct, frozen=True):
         return [number for number, pairings in sorted(self.rounds.items()) if key in [one.key for one in pairings]]
 
     def includes(self, result: Result) -> bool:
-        """Return True if a game belongs to this event, and was not played before the event began.
+        """Return True if a game belongs to this event, and not to the time before it.
 
-        A game is new if it has a newer id than the games before the event, and if it has ended after the event began by
-        the clock of its table. A game that is still played, or that has a round of this event, always belongs to it.
+        These games belong to it:
+
+        - A game that is still played.
+        - A game that the hall or the director has given to this event (`games`).
+        - An ended game with a newer id than all games before the event (`last_game`), if it has also ended after the
+          event began, by the clock of its table.
         """
         is_new = result.game > self.last_game and result.ended > self.begun
         return is_new or not result.ended or result.game in self.games

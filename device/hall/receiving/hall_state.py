@@ -280,10 +280,16 @@ class HallState:
         return names | {table.name.casefold(): table.name for table in tables}
 
     def find_offer(self, name: str) -> OfferPairing | None:
-        """Return the pairing at a table in the round that was sent to the tables last, or None."""
-        event, names = self.event, self._name_tables() if self.event.sent else {}
+        """Return the pairing at the table `name` in the round that was sent to the tables last, or None.
+
+        The director may have written the title or number of the table in the pairing, as in `find_name`. A player with
+        a bye has no pairing.
+        """
+        event = self.event
+        names = self._name_tables() if event.sent else {}  # once for all pairings
         for one in event.rounds.get(event.sent, ()):
-            if one.second and name == (names.get(one.table.casefold()) or names.get(_find_number(one.table))):
+            table = names.get(one.table.casefold()) or names.get(_find_number(one.table))
+            if one.second and table == name:
                 return OfferPairing((one.first, one.second), event.sent, event.is_started)
         return None
 
@@ -360,7 +366,10 @@ class HallState:
         return self._advance("results", results=tuple(sorted(results, key=lambda result: result.ended)))
 
     def apply_event(self, event: Event) -> HallState:
-        """Return the hall after a change of its event by the director, which can be undone."""
+        """Return the hall after a change of its event by the director.
+
+        Only a change of the rounds, or the begin of a new event, can be undone.
+        """
         is_content = (event.rounds, event.begun) != (self.event.rounds, self.event.begun)
         undo = (*self.undo, self.event)[-MAX_UNDO:] if is_content else self.undo
         return self._advance("results", event=event, undo=undo).apply_assignment()

@@ -155,9 +155,10 @@ class Undo(QuestionCommand, frozen=True):
     operation_id = "undo"
 
     def run(self, context: CommandContext) -> None:
-        """Undo the last press or the start of the game.
+        """Undo the last press, or the start of a game in which nothing is left to undo.
 
-        The command is refused if there is none of these.
+        If the players are asked whether to wait for a reading, only this question is closed. The command is refused if
+        there is nothing to undo.
         """
         controller = context.controller
         if controller.wait_question is not None:

@@ -199,7 +199,11 @@ def _get_events(game: Game, explanation: Explanation) -> tuple[Event, ...]:
 
 
 def _describe_answer(game: Game, explanation: Explanation) -> str:
-    """Return the text of an explanation as an answer; one without events is a pass."""
+    """Return the text of an explanation as an answer to a question.
+
+    If nothing happened, the answer is that the player to move has passed. But while the tiles of a withdrawn play are
+    still on the board, an explanation without events is no pass.
+    """
     is_pass = not (explanation.events or explanation.is_uncleared)
     return _describe_events(game, _get_events(game, explanation)) if is_pass else explanation.text
 

@@ -251,8 +251,9 @@ def _read_question(decision: Decision) -> str:
 def _is_next_likelier(before: FoundTurn, after: FoundTurn, found: FoundTurn | None) -> bool:
     """Return True if the pending play `before` and the next play `after` explain a reading better than `found` alone.
 
-    `found` is better if it is the pending play with more tiles, which the same player has added: it has as many plays
-    and all squares of `before`. Even then it is not better if it may be incomplete while `after` is certain.
+    `found` is better if it is the pending play with more tiles, which the same player has added: it has all squares of
+    `before`, and no more plays. Even then it is not better if it may be incomplete while `after` is certain. But if
+    `before` has several plays, `found` remains better: they may be parts of one play in which a tile was missed.
     """
     if found is None or found.play_count > before.play_count or not set(before.squares) <= set(found.squares):
         return True
