@@ -137,7 +137,10 @@ class Replay:
         return "" if event is None else f"{self.line.number}-{event}"
 
     def _view_board(self, last: Turn | None) -> BoardView:
-        """Return the board after the turn `last`, with its tiles as new ones; None is the board before all turns."""
+        """Return the final board with the tiles as after the turn `last`, which placed the new ones.
+
+        If `last` is None, the board is as before all turns.
+        """
         if last is None:
             return replace(self._final_state.board, tiles=BoardView().tiles)
         new = {square for square, _ in last.placements}

@@ -123,7 +123,7 @@ def check_first_board(proposal: Proposal) -> Iterator[Finding]:
     position = PositionEntered(tuple(tiles.items()), (0,) * player_count, to_move)
     options = [LOOK_AGAIN]
     if all(turn.kind in (TurnKind.PASS, TurnKind.EXCHANGE) for turn in game.turns):
-        # A position comes before all turns. An implied pass has no act of its own: it goes with another one's act.
+        # A position comes before all turns. An implied pass goes with the act from which it follows.
         removed = [TurnCorrected(turn.ref, None) for turn in game.turns if not turn.is_implied]
         options.append(Option((*removed, position)))
     yield Finding(Reason.BOARD_ALREADY_FULL, (str(len(tiles)),), tuple(options), tuple(tiles), needs_picture=True)

@@ -221,7 +221,7 @@ class LetterNet:
         prior = [1 - 3 * _TURNED_TILE_RATE] + [_TURNED_TILE_RATE] * 3
         turns_p = np.exp(turns_logp.astype(np.float64)) * prior / _TRAINING_TURN_SHARES
         turns_p /= turns_p.sum(axis=1, keepdims=True)
-        # A blank without print looks the same in all rotations.
+        # A tile without print looks the same in all rotations, so only the others are read again.
         has_print = np.exp(letters_logp[:, _PLAIN_CLASSES]).sum(axis=1) < _MIN_CLEAR_PROBABILITY
         mixed_logp = letters_logp.copy()
         for turn in range(1, 4):

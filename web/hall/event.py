@@ -268,7 +268,7 @@ def send_pairings(number: int) -> ResponseReturnValue:
 
 @routes.post("/round-<int:number>/start")
 def start_round(number: int) -> ResponseReturnValue:
-    """Start a round: the clocks of its games that the players have begun already start, and later games do not wait.
+    """Start a round: the clocks of games that wait for it are started, and games that begin later do not wait.
 
     A game that players have paused stays paused.
     """

@@ -201,8 +201,8 @@ def _get_events(game: Game, explanation: Explanation) -> tuple[Event, ...]:
 def _describe_answer(game: Game, explanation: Explanation) -> str:
     """Return the text of an explanation as an answer to a question.
 
-    If nothing happened, the answer is that the player to move has passed. But while the tiles of a withdrawn play are
-    still on the board, an explanation without events is no pass.
+    Without events, the answer is that the player to move has passed. Only if the tiles of a withdrawn play are still on
+    the board (`is_uncleared`), it is no pass, and has the text of the explanation.
     """
     is_pass = not (explanation.events or explanation.is_uncleared)
     return _describe_events(game, _get_events(game, explanation)) if is_pass else explanation.text
