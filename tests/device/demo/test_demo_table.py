@@ -103,7 +103,7 @@ def test_turn_that_a_viewer_ends_is_not_ended_again(reading_s: float) -> None:
     reader, stop = SureReader(), threading.Event()
     with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=stop) as demo:
         reader.demo, reader.delay_s = demo, reading_s
-        wait = demo._pace.wait
+        wait = demo._wait
 
         def press(seconds: float) -> None:
             if seconds == PRESS_TIME_S:
@@ -111,7 +111,7 @@ def test_turn_that_a_viewer_ends_is_not_ended_again(reading_s: float) -> None:
                 until(lambda: pressed.done() or (reading_s and demo.session.state.phase is Phase.LOOKING))
             wait(seconds)
 
-        demo._pace.wait = press  # type: ignore[method-assign]
+        demo._wait = press  # type: ignore[method-assign]
         game = demo.play_game()
         lines = [next(game) for _ in range(3)]
         stop.set()
@@ -124,7 +124,7 @@ def play_with_viewer(command: TableCommand | None, wait_s: float, turns: int = 2
     reader, stop = SureReader(), threading.Event()
     with GameStore(":memory:") as store, Demo(reader, store, seed=3, speed=10_000, stop=stop) as demo:
         reader.demo = demo
-        wait, given = demo._pace.wait, []
+        wait, given = demo._wait, []
 
         def give(seconds: float) -> None:
             if command and not given and seconds == wait_s and len(demo.session.state.turns) == turns:
@@ -132,7 +132,7 @@ def play_with_viewer(command: TableCommand | None, wait_s: float, turns: int = 2
                 demo.session.submit(command).result(PATIENCE_S)
             wait(seconds)
 
-        demo._pace.wait = give  # type: ignore[method-assign]
+        demo._wait = give  # type: ignore[method-assign]
         turns_shown = (line for line in demo.play_game() if line.lstrip()[:1].isdigit())  # a busy machine also asks
         lines = list(islice(turns_shown, 4))
         stop.set()
