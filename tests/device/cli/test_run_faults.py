@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
 import subprocess
-import sys
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -23,9 +19,6 @@ from tests.support.programs import folder as folder
 from tests.support.programs import known_code as known_code
 from tests.support.programs import own_settings as own_settings
 from tests.support.text_table import ReaderInOrder
-from tests.support.waiting import PATIENCE_S
-
-ROOT = Path(__file__).parents[3]
 
 
 def test_damaged_store_is_reported_on_console_and_page(folder: Path) -> None:
@@ -45,33 +38,6 @@ def test_table_starts_without_camera_and_word_list_that_cannot_be_opened(folder:
     args.camera, args.lexicon = "folder:/nowhere/at/all", str(tmp_path / "nowhere.txt")
     with Program(args, []) as phone:
         assert phone.sees("nowhere.txt cannot be read") and phone.sees("/nowhere/at/all")
-
-
-@pytest.mark.slow
-@pytest.mark.serial
-def test_service_that_crashes_three_times_starts_without_the_hardware_and_says_so(folder: Path, tmp_path: Path) -> None:
-    code = "from device.cli import main; raise SystemExit(main())"
-    command = [sys.executable, "-u", "-c", code, "run", "--camera", f"folder:{folder}"]
-    command += ["--data", str(tmp_path / "data")]
-    command += ["--port", "0", "--host", "127.0.0.1", "--players", "Anna,Ben"]
-    environment = os.environ | {"STATE_DIRECTORY": str(tmp_path), "NOTIFY_SOCKET": str(tmp_path / "notify")}
-    with closing(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)) as systemd:
-        systemd.bind(str(tmp_path / "notify"))
-        systemd.settimeout(PATIENCE_S)
-        for number in range(4):
-            with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=ROOT) as program:
-                assert program.stdout is not None
-                lines = []
-                while not lines or not lines[-1].startswith("The page is up"):
-                    lines.append(program.stdout.readline())
-                    assert lines[-1], "the program ended"
-                while not systemd.recv(1000).startswith(b"READY=1"):  # now a crash is one of the service
-                    pass
-                while number == 3 and "failed at camera" not in lines[-1]:
-                    lines.append(program.stdout.readline())
-                    assert lines[-1], "the program ended"
-                program.send_signal(signal.SIGTERM if number == 3 else signal.SIGSEGV)
-    assert program.returncode == 0
 
 
 def test_damaged_newest_game_is_named_and_another_one_begins(folder: Path) -> None:
