@@ -20,6 +20,7 @@ from engine.events import (
     SquareCorrected,
     TileRecycled,
     dumps,
+    filter_plays,
     loads,
 )
 from engine.game import Game
@@ -156,7 +157,8 @@ def test_the_play_made_is_the_play_inferred(rules: Rules, seed: int, turns: int)
         return
     found = infer_play(game, seen(play.apply_to(game.board)))
     assert found.events == (PlayMade(game.to_move, unnamed(play)),)
-    assert found.is_certain
+    *_, rival = found.explanations[:2]
+    assert found.is_certain or len(filter_plays(rival.events)) > 1  # some long plays may also be two
 
 
 def rearrangement(game: Game, rng: random.Random) -> Play | None:
