@@ -142,6 +142,13 @@ def is_ambiguous(recorded: Game, truth: Game) -> bool:
     )
 
 
+def assert_truth_is_offered(table: PressedTable, truth: Game, seed: int) -> None:
+    """Press with the board of the true game: it is among the explanations, and the players are asked."""
+    found, _ = table.press(truth.board)
+    assert list_plays(truth) in [list_plays(one.game) for one in found.explanations], seed
+    assert not found.is_certain, seed
+
+
 Change = Callable[[Game, Play, random.Random], Play | None]
 
 
@@ -167,9 +174,7 @@ def test_true_turns_are_offered_if_a_play_was_changed_after_the_press(change: Ch
         assert list_plays(table.game) == list_plays(add(before, pressed)), seed
         if not is_ambiguous(table.game, truth):
             tried += 1
-            found, _ = table.press(truth.board)
-            assert list_plays(truth) in [list_plays(one.game) for one in found.explanations], seed
-            assert not found.is_certain, seed
+            assert_truth_is_offered(table, truth, seed)
     assert tried > len(SEEDS) / 4
 
 
@@ -198,7 +203,5 @@ def test_true_turns_are_offered_if_the_next_play_repeats_tiles_of_a_play_that_wa
             tried += 1
             truth = add(add(before, second), following)
             _, table = table.press(first.apply_to(before.board))
-            found, _ = table.press(truth.board)
-            assert list_plays(truth) in [list_plays(one.game) for one in found.explanations], seed
-            assert not found.is_certain, seed
+            assert_truth_is_offered(table, truth, seed)
     assert tried > len(SEEDS) / 4
