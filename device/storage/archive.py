@@ -58,6 +58,25 @@ from engine.limits import (
 )
 from engine.rules import UnplayedRule
 
+GAME_MEMBER = "game.json"
+FORMAT_NAME = "tilekeeper-game"
+FORMAT_VERSION = 2
+MAX_EVENTS = 2_000
+MAX_STEPS = 10_000
+"""Maximum number of steps (acts, edits and notes) in the entries of an imported game, all alternatives included."""
+MAX_REPLAY_STEPS = 40_000
+"""Maximum work that edits and plays which do not count may cause in an imported game (`_count_replay_steps`).
+
+A game with thirty corrections has about 5,000 steps.
+"""
+MAX_NUMBER = 100_000_000
+MAX_ITEMS = 500
+"""Largest length of a list in an event, such as the tiles of a rack or the words of a challenge."""
+MAX_TEXT_LENGTH = 1_000
+MAX_REASON_LENGTH = 120
+"""Largest length of the reason in a message about an invalid game."""
+MAX_RECORD_LINES = 10_000
+"""Largest number of lines of a GCG file in an event `RecordImported`; annotated games have long notes."""
 PICTURE_MEMBER = re.compile(r"pictures/([0-9]{1,5})-(board|photo|question)\.jpg")
 """Pattern of the name of a picture in a ZIP: the number of its event, and its kind."""
 
@@ -224,26 +243,6 @@ def _check_members(archive: zipfile.ZipFile, is_member: Callable[[str], bool]) -
         raise ArchiveError(get_text("zip-empty", GAME_MEMBER))
     return members
 
-
-GAME_MEMBER = "game.json"
-FORMAT_NAME = "tilekeeper-game"
-FORMAT_VERSION = 2
-MAX_EVENTS = 2_000
-MAX_STEPS = 10_000
-"""Maximum number of steps (acts, edits and notes) in the entries of an imported game, all alternatives included."""
-MAX_REPLAY_STEPS = 40_000
-"""Maximum work that edits and plays which do not count may cause in an imported game (`_count_replay_steps`).
-
-A game with thirty corrections has about 5,000 steps.
-"""
-MAX_NUMBER = 100_000_000
-MAX_ITEMS = 500
-"""Largest length of a list in an event, such as the tiles of a rack or the words of a challenge."""
-MAX_TEXT_LENGTH = 1_000
-MAX_REASON_LENGTH = 120
-"""Largest length of the reason in a message about an invalid game."""
-MAX_RECORD_LINES = 10_000
-"""Largest number of lines of a GCG file in an event `RecordImported`; annotated games have long notes."""
 
 _Time = Annotated[float, Meta(ge=0, lt=1e11)]
 """A time in seconds since 1970."""
