@@ -39,8 +39,8 @@ class TableEvidence:
       question, because nearly all of them are right. The page marks them until a reading or a player confirms them.
     - `reading`: the last reading; None before the first one.
     - `to_clear`: the withdrawn plays whose tiles the players must remove.
-    - `lost`: the squares of recorded tiles that a picture did not show. The players were told, and are not told again.
-    - `told`: the message keys of problems of pictures. The players were told, and are not told again.
+    - `lost`: the squares of recorded tiles that a picture did not show, after a notice. There is no second notice.
+    - `told`: the message keys of the problems of pictures about which there was a notice. There is no second notice.
     - `look`: the last picture. `board_colours`: the colours of the board, in the format of `TableSnapshot`.
     """
 

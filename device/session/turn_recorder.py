@@ -277,10 +277,10 @@ class TurnRecorder:
         self.background.add_turn(turn, controller.ledger)
 
     def _select_problems(self, turn: TurnCapture) -> list[str]:
-        """Return the problems of the picture that the players are told.
+        """Return the problems of the picture that are shown to the players.
 
-        Problems of the tile set are told once in each game. A mirrored picture is told only with a question, because it
-        may be the reason for the question.
+        Problems of the tile set are shown once in each game. A mirrored picture is mentioned only with a question,
+        because it may be the reason for the question.
         """
         evidence, problems = self.controller.evidence, turn.reading.problems
         of_set = {key_of(problem) for problem in problems} & {FOREIGN_TILES, OTHER_SET, EXTRA_TILES}

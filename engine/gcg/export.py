@@ -58,8 +58,6 @@ END_NOTE = "end of the game"
 """The note of the last event line if the game is over, but no line has unplayed letters or overtime."""
 _RACK_NOTE = "the rack is not known: {} is assumed"
 _EXCHANGE_NOTE = "the exchanged tiles are not known: {} are assumed"
-_RACKLESS_KINDS = frozenset({TurnKind.PASS, TurnKind.EXCHANGE})
-"""Kinds of turns in which the camera sees no tiles."""
 _GENERATED_PRAGMAS = frozenset({"lexicon", "tile-distribution", "tile-set", "tile", "board-layout"})
 
 

@@ -207,7 +207,7 @@ EMPTY_HISTORY = ReadingHistory()
 
 @dataclass(frozen=True)
 class Past:
-    """The earlier observations of a game. They tell how likely different stories of the newest reading are.
+    """The earlier observations of a game, with which the stories of the newest reading are compared.
 
     A story is a game after the recorded turns, which it may change, and after new plays. An observation agrees with a
     story if it shows the board that the story has at that time. If it does not, either the reading was wrong, or the
@@ -277,8 +277,8 @@ class Past:
     def _compare_at(self, number: int, story: Game) -> float:
         """Return how much likelier observation number `number` is if `story` is true than if the recorded game is true.
 
-        It is a difference of log-likelihoods (nats), 0 if nothing tells the two apart. Only the squares count on which
-        the boards of the two differ at the time of the observation, or on which it shows a tile of a new play.
+        It is a difference of log-likelihoods (nats), 0 if both are equally likely. Only some squares are compared:
+        those on which both boards differ at that time, and those on which the observation shows a tile of a new play.
         """
         recorded, expected = self._recorded_boards[number], self._find_board_at(number, story)
         squares = set(recorded.differences(expected))

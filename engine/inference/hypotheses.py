@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -123,7 +123,7 @@ def generate_hypotheses(game: Game, evidence: Evidence, past: Past, seat: int | 
     if len(unexplained) <= _MAX_UNEXPLAINED_TILES:
         revisions = [*list_revisions(game, evidence.reading, past.observations, past.told, past.answered)]
         bases += [start.push(*events, log_prior=-log(len(revisions))) for events in revisions]
-        bases += (*_move_last_play(start), *_split_at_observation(start))
+        bases += (*_move_last_play(start, withdrawn[:1]), *_split_at_observation(start))
         exceptions = (*_add_overlooked_tile(start), *_nudge_tile(start))
         bases += nlargest(_BEAM_WIDTH, exceptions, key=attrgetter("log_posterior"))
     found = _add_plays(bases, allow_overlooked=False)
@@ -374,18 +374,18 @@ def _add_overlooked_tile(base: Hypothesis) -> Iterator[Hypothesis]:
                 yield base.push(SquareCorrected(square, lettering.tiles[0], turn.ref), log_prior=-log(len(places)))
 
 
-def _move_last_play(base: Hypothesis) -> Iterator[Hypothesis]:
+def _move_last_play(base: Hypothesis, withdrawals: Sequence[Hypothesis]) -> Iterator[Hypothesis]:
     """Yield hypotheses in which the player has made a play elsewhere in place of the last one, after the press.
 
     No tile of the last play has stayed. The next player's play seldom covers its squares already, and more seldom with
-    the same letters.
+    the same letters. `withdrawals` has the hypothesis that the last play was withdrawn, if the reading allows it.
     """
     last, squares = next(base.game.state.standing_plays(), None), base.evidence.reading.squares
     if last is None or last.ref.entry in base.past.told:
         return
     covered = [is_consistent(squares[s].symbol, tile) for s, tile in last.placements if squares[s].is_tile]
     covered_log_prior = REPEATED_PLAY_LOG_PRIOR * (bool(covered) + sum(covered))
-    for withdrawn in islice(_withdraw_plays(base), 1):
+    for withdrawn in withdrawals:
         candidates = list(_find_candidate_plays(withdrawn, allow_overlooked=False))
         for candidate in _select_best(candidates) + _select_best(_find_first_of_two(withdrawn, candidates)):
             if not {*last.placements}.isdisjoint(candidate.play.tiles):

@@ -180,8 +180,8 @@ def _list_likely_explanations(inference: Inference) -> list[Explanation]:
     best, *others = inference.explanations
     likely = [one for one in inference.explanations if one.probability >= MIN_OFFERED_PROBABILITY] or [best]
     if any(_revises(one.events) for one in likely):
-        possible = [one for one in others if one.probability >= MIN_STORY_PROBABILITY and not one.leftover_squares]
-        likely += [one for one in possible if one not in likely]
+        possible = [one for one in others if MIN_STORY_PROBABILITY <= one.probability < MIN_OFFERED_PROBABILITY]
+        likely += [one for one in possible if not one.leftover_squares]
     is_explained = _revises(best.events) or any(one.is_order_shown for one in likely)
     if is_explained and not best.leftover_squares:
         likely, others = ([one for one in some if not one.leftover_squares] for some in (likely, others))
