@@ -20,8 +20,12 @@ _MAX_CELLS = 4
 _BYE_WORDS = frozenset({
     "bye", "no opponent", "freilos", "kein gegner", "exempte", "exempté", "exemptée", "descanso", "libre", "riposo",
     "vrije ronde", "pauza", "pauzuje", "stă",
+    "n a", "null", "none", "nobody", "no one", "no player", "niemand", "keiner", "kein spieler", "personne", "aucun",
+    "aucune", "nadie", "ninguno", "ninguna", "nessuno", "nessuna", "geen", "nikt", "brak", "nimeni", "niciunul",
 })  # fmt: skip
 """Words for a missing opponent, in lower case, beside those of the catalogues."""
+_NO_VALUE = re.compile(r"NA|NaN|#NV|#?[Nn]/[A-Za-z]!?")
+"""A cell without a value in programs for tables, which write it in their languages: `#N/A`, `#N/D`, `#NV`."""
 _HEADING_WORDS = frozenset({
     "round", "runde", "ronde", "ronda", "tour", "turno", "giro", "runda", "rundă", "rd", "rnd", "rodada", "kolo",
     "omgang", "omgång", "kierros", "kör", "table", "tisch", "board", "brett", "mesa", "tavolo", "tafel", "stolik",
@@ -50,7 +54,7 @@ def parse_pairings(text: str, number: int = 1) -> PairingsText:
 
     A text may be a data file of tsh (`a.t`), its printed pairings or lines such as `3 Anna - Ben`, or a table with the
     columns round, table, player, player; the round may be missing, and also the table. A title and a heading above are
-    skipped. A missing opponent is an empty cell, or a word for a bye in any language of the page.
+    skipped. A missing opponent is an empty cell, or a word for a bye or for nobody in any language of the page (`n/a`).
 
     >>> parse_pairings("round,table,player 1,player 2\\n1,7,Anna,Ben\\n1,,Cleo,bye").rounds[1]
     (Pairing(table='7', first='Anna', second='Ben', points=None, game=0), \
@@ -157,7 +161,9 @@ def _parse_row(cells: Sequence[str], number: int) -> tuple[int, Pairing] | None:
 def _is_bye(cell: str) -> bool:
     """Return True if a cell names no player: it is empty, has only signs, or a word for a bye, as in `Bye (+50)`."""
     words = _find_words(cell)
-    return words in _list_bye_words() if words else not any(map(str.isalnum, cell))
+    if not words:
+        return not any(map(str.isalnum, cell))
+    return words in _list_bye_words() or _NO_VALUE.fullmatch(cell) is not None
 
 
 def _find_words(cell: str) -> str:

@@ -44,6 +44,9 @@ def test_invisible_characters_in_pairings_are_left_out() -> None:
     [
         "", "bye", "BYE", "-", "–", "--", "(bye)", "Bye (+50)", "[BYE]", "bye +50", "spielfrei", "Spielfrei", "Freilos",
         "exempt", "descansa", "Descanso", "riposa", "Riposo", "vrij", "wolny los", "Wolny  Los", "liber", "(liber)",
+        "n/a", "N/A", "(n/a)", "N.A.", "n. a.", "NA", "#N/A", "#N/A!", "#N/D", "#NV", "NaN", "NULL", "none", "None",
+        "<none>", "nobody", "no player", "niemand", "kein Spieler", "aucun", "nadie", "nessuno", "geen", "nikt", "brak",
+        "nimeni",
     ],
 )  # fmt: skip
 def test_bye_may_be_written_as_a_word(word: str) -> None:
@@ -55,7 +58,9 @@ def test_bye_may_be_in_place_of_the_first_player() -> None:
     assert parse_pairings("1,7,spielfrei,Eve").rounds == {1: (Pairing("7", "Eve", ""),)}
 
 
-@pytest.mark.parametrize("name", ["Byelle", "Max Frei", "Exeter", "7", "Lib", "O'Bye"])
+@pytest.mark.parametrize(
+    "name", ["Byelle", "Max Frei", "Exeter", "7", "Lib", "O'Bye", "Na", "Nan", "N. D.", "Nonette", "Nina Null"]
+)
 def test_name_that_resembles_a_word_for_a_bye_is_a_player(name: str) -> None:
     assert parse_pairings(f"1,7,Eve,{name}").rounds == {1: (Pairing("7", "Eve", name),)}
 
