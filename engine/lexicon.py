@@ -26,7 +26,16 @@ import marisa_trie
 
 from engine.errors import NotationError
 from engine.limits import MAX_LEXICON_LINES
-from engine.list_entries import Exclusion, find_words, strip_marks
+from engine.list_entries import (
+    Exclusion,
+    find_words,
+    has_affix_rules,
+    has_several_words,
+    is_running_text,
+    separate_words,
+    split_rows,
+    strip_marks,
+)
 from engine.messages import Message, join_messages, make_message
 from engine.text_encoding import DEFAULT_ENCODING, find_encoding
 from engine.tiles import TileSet
@@ -38,15 +47,17 @@ _CONTROL_BYTES = bytes((*range(0x09), *range(0x0E, 0x1A), *range(0x1C, 0x20), 0x
 _END_OF_WORD = re.compile(r"[\s,;=]")
 _BLOCK_BYTES = 1 << 20
 _BLOCK_CHARS = 1 << 14
+_SAMPLE_BYTES = 1 << 15  # of a text, which show whether its lines have one word or several words
 _BATCH_ENTRIES = 1 << 12
-_MAX_FLAGGED, _MAX_MISREAD, _MAX_NAMES, _MAX_EXCLUDED = 1 / 100, 1 / 20, 1 / 2, 2 / 3
+_MAX_FLAGGED, _MAX_MISREAD, _MAX_NAMES, _MAX_REPEATED, _MAX_EXCLUDED = 1 / 100, 1 / 20, 1 / 2, 1, 2 / 3
 """Limits of the lines of a list that are not words to play.
 
-The first three are shares of the number of words. A list beyond one of them only gives advice:
+All but the last are shares of the number of words. A list beyond one of them only gives advice:
 
 - `_MAX_FLAGGED`: lines with the flags of a spell checker
 - `_MAX_MISREAD`: lines without a word, or with letters that no tile has
 - `_MAX_NAMES`: lines with a capital letter. Real lists have at most one name to four words.
+- `_MAX_REPEATED`: lines with a word of another line. A dictionary may have a line for each sense of a word.
 
 A list is refused if more than `_MAX_EXCLUDED` of all its lines are left out. Words that are too long or too short do
 not count, because no play can have them.
@@ -108,12 +119,14 @@ class Lexicon:
     def has_misread_lines(self) -> bool:
         """True if many lines of the source are not words to play, so that it is probably no word list for this game.
 
-        These are lines without a word, or with letters that no tile has (more than a twentieth of the words), and lines
-        with a capital letter (more than half as many as words). A single such line is always accepted.
+        These are lines without a word, or with letters that no tile has (more than a twentieth of the words), lines
+        with a capital letter (more than half as many as words), and lines that repeat a word (more than words). A
+        single such line is always accepted.
         """
         misread = self._count_excluded(Exclusion.NO_WORD, Exclusion.NO_TILE)
-        names = self._count_excluded(Exclusion.CAPITAL)
-        return misread > max(1, _MAX_MISREAD * len(self)) or names > max(1, _MAX_NAMES * len(self))
+        names, repeated = self._count_excluded(Exclusion.CAPITAL), self._count_excluded(Exclusion.REPEATED)
+        limits = (misread, _MAX_MISREAD), (names, _MAX_NAMES), (repeated, _MAX_REPEATED)
+        return any(count > max(1, limit * len(self)) for count, limit in limits)
 
     def _count_excluded(self, *reasons: Exclusion) -> int:
         return sum(self.excluded_counts.get(reason, 0) for reason in reasons)
@@ -163,14 +176,18 @@ class Lexicon:
             large += sum(map(str.isupper, words_only)) + sum(map(str.istitle, words_only))
         has_capital_names = small > large and (tiles is None or tiles.language_code != "de")
         excluded: Counter[str] = Counter()
-        words = itertools.chain.from_iterable(
-            find_words(strip_marks(batch, excluded), tiles, has_capital_names, excluded)
-            for batch in _read_batches(entries)
-        )
-        tries = []
+
+        def find_batches() -> Iterator[list[str]]:
+            for batch in _read_batches(entries):
+                found = find_words(strip_marks(batch, excluded), tiles, has_capital_names, excluded)
+                excluded[Exclusion.REPEATED] += len(found)
+                yield found
+
+        words, tries = itertools.chain.from_iterable(find_batches()), []
         for first in words:
             part = itertools.chain([first], itertools.islice(words, _MAX_TRIE_WORDS - 1))
             tries.append(marisa_trie.Trie(part, num_tries=1, order=marisa_trie.LABEL_ORDER))  # the fastest to build
+        excluded[Exclusion.REPEATED] -= sum(map(len, tries))  # the words of all lines, less those of the list
         lexicon = cls(name, tuple(tries), MappingProxyType(dict((+excluded).most_common())))
         _refuse_unusable(lexicon)
         return lexicon
@@ -217,6 +234,8 @@ def _describe_exclusion(reason: Exclusion, count: int) -> Message:
             return make_message("list-apostrophe", "with an apostrophe: {0}", count)
         case Exclusion.NO_TILE:
             return make_message("list-no-tile", "with letters that no tile of this set has: {0}", count)
+        case Exclusion.REPEATED:
+            return make_message("list-repeated", "that repeat a word: {0}", count)
         case Exclusion.LENGTH:
             return make_message("list-length", "too short or too long: {0}", count)
         case _:
@@ -343,16 +362,34 @@ def _parse_lines(lines: Iterable[str]) -> list[str]:
 
 
 def parse_entries(source: str, data: bytes) -> Entries:
-    """Return the first word of each line in a text file with a word list. Lines that begin with `#` are skipped.
+    """Return the words in a text file with a word list. Lines that begin with `#` are skipped.
 
-    A definition may follow the word. The text is UTF-8, UTF-16 with a byte order mark, or in an 8-bit encoding
+    They are the first words of the lines, because a definition may follow the word, or all words of lines that have
+    several words and no definition. The text is UTF-8, UTF-16 with a byte order mark, or in an 8-bit encoding
     (`Entries.decode_for`), with any line ends. `source` is the name of the list in error messages. Raises
     `LexiconError` if the data is not text.
 
     >>> list(parse_entries("club", b"# our list\\nAAH to exclaim in surprise\\nQI\\n"))
     ['AAH', 'QI']
     """
-    return Entries(source, data, _find_encoding(source, data))
+    encoding = _find_encoding(source, data)
+    if has_affix_rules(data[:_BLOCK_BYTES]):
+        text = "{0} has the rules of a spell checker, but not its words. Use the file of the same name with .dic."
+        raise LexiconError(make_message("list-affixes", text, source))
+    rows = split_rows(data[:_SAMPLE_BYTES].decode(encoding, "ignore"))
+    if has_several_words(rows):
+        return Entries(source, *_put_words_on_lines(data, encoding))
+    if is_running_text(rows):
+        text = "{0} has several words on one line. Put one word on each line."
+        raise LexiconError(make_message("list-several-words", text, source))
+    return Entries(source, data, encoding)
+
+
+def _put_words_on_lines(data: bytes, encoding: str) -> tuple[bytes, str]:
+    """Return a text with each word on a line of its own, and its encoding."""
+    if encoding == "utf-16":
+        data, encoding = data.decode(encoding, "ignore").encode(), "utf-8"
+    return separate_words(data.removeprefix(codecs.BOM_UTF8)), encoding
 
 
 _MAX_TORN_BYTES = 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from enum import StrEnum
 
 from engine.errors import NotationError
@@ -17,6 +18,17 @@ _QUOTES = '"“”„«»'
 _MARKS = re.compile(r"[^\w\s.\\'’ʼ`´‐‑–-]+\Z|[¹²³]+\Z")
 """Marks after a word, as clubs put them to new words (`FARM#`). A full stop marks an abbreviation, which is no word."""
 _FLAGS_SIGN = "/"  # a spell checker's list has `word/FLAGS`
+_AFFIX_RULE = re.compile(
+    rb"^(?:SET[ \t]+(?:UTF-8|ISO|KOI8|TIS|cp\d|microsoft)|[SP]FX[ \t]+\S+[ \t]+[YN][ \t]+\d)", re.MULTILINE
+)
+"""A line of a spell checker's file with the affixes of words (`.aff`): the encoding, or the begin of a group."""
+_GAP, _GAP_BYTES = re.compile(r'[\s,;()\[\]{}"]+'), re.compile(rb'[\s,;()\[\]{}"]+')
+"""What is between the words of a line."""
+_COMMENT = re.compile(rb"(?:^|(?<=[\r\n]))[ \t]*#[^\r\n]*")
+_SIGN = re.compile(r"[!-&*-,./-@\\^_`|~]")  # a digit or a sign which a word does not have
+_MAX_SIGNS, _MAX_REPEATED, _MAX_WORDS_PER_LINE = 1 / 20, 1 / 20, 40
+"""Limits of the words of a text: with signs, and repeated ones, both in a text of several words to a line; and the
+words of a line, in a list with definitions."""
 _APOSTROPHES = "'’ʼ`´"
 _NO_APOSTROPHES = str.maketrans("", "", _APOSTROPHES)
 _MIDDLE_DOT = "·"  # Catalan L·L is one tile
@@ -31,6 +43,7 @@ class Exclusion(StrEnum):
     NO_WORD = "not only letters"
     NO_TILE = "letter without a tile"
     LENGTH = f"not {MIN_WORD_TILES} to {MAX_WORD_TILES} letters"
+    REPEATED = "repeated"  # the same word as in another line
     FORMS = "word/FLAGS"  # the entry is a word, but the other forms that its flags stand for are left out
 
 
@@ -110,3 +123,40 @@ def _fits_board(word: str, tiles: TileSet | None) -> bool:
         return tiles is not None and len(tiles.split(word)) <= MAX_WORD_TILES
     except NotationError:
         return False
+
+
+def has_affix_rules(data: bytes) -> bool:
+    """Return True if the data has the affixes that a spell checker adds to its words, and no words."""
+    return _AFFIX_RULE.search(data) is not None
+
+
+def split_rows(text: str) -> list[list[str]]:
+    """Return the words in each line of a text that is neither empty nor a comment."""
+    rows = (_GAP.split(_GAP.sub(" ", line).strip()) for line in text.splitlines())
+    return [row for row in rows if row[0] and not row[0].startswith("#")]
+
+
+def has_several_words(rows: Sequence[Sequence[str]]) -> bool:
+    """Return True if most lines of a text have several words of the list, and not a word and its definition.
+
+    Definitions have signs, or words that other definitions have, too, or only the word before them is in capitals.
+    """
+    words = [word for row in rows for word in row]
+    sign_count = sum(_SIGN.search(word) is not None for word in words)
+    return (
+        2 * sum(len(row) > 1 for row in rows) > len(rows)
+        and 2 * sum(row[0].isupper() != row[-1].isupper() for row in rows) < len(rows)
+        and sign_count <= max(1, _MAX_SIGNS * len(words))
+        and len(words) - len(set(words)) <= _MAX_REPEATED * len(words)
+    )
+
+
+def is_running_text(rows: Sequence[Sequence[str]]) -> bool:
+    """Return True if the lines of a text are too long for words with definitions, or if it is a single line."""
+    word_count = sum(map(len, rows))
+    return word_count > len(rows) == 1 or word_count > _MAX_WORDS_PER_LINE * len(rows)
+
+
+def separate_words(data: bytes) -> bytes:
+    """Return a text, in UTF-8 or an 8-bit encoding, with each word on a line of its own and without comments."""
+    return _GAP_BYTES.sub(b"\n", _COMMENT.sub(b"", data))

@@ -41,7 +41,7 @@ _SYSTEM_LIST_NAMES = {
     "ga": "irish", "it": "italian", "nl": "dutch", "no": "bokmaal", "pl": "polish", "pt": "portuguese",
     "sv": "swedish", "uk": "ukrainian",
 }  # fmt: skip
-_CACHE_FORMAT = b"3"  # part of the cache key: lists of another format are not found
+_CACHE_FORMAT = b"4"  # part of the cache key: lists of another format are not found
 _CACHE_SUFFIX = ".lexicon"
 _CACHE_KEY_DIGITS = 24
 _UPLOAD_SUFFIX = ".txt"

@@ -121,7 +121,7 @@ def test_forbidden_lines_are_left_out_and_counted() -> None:
     ("entry", "word"),
     [
         ("farm#", "FARM"), ("mob!", "MOB"), ("farm*", "FARM"), ("bit†", "BIT"), ("bank²", "BANK"), ("tile ‡", "TILE"),
-        ('"horn"', "HORN"), ("„haus“", "HAUS"), ("knäuel+", "KNÄUEL"), ("bit^$", "BIT"), ("cafe\u0301", "CAFÉ"),
+        ('"note"', "NOTE"), ("„haus“", "HAUS"), ("knäuel+", "KNÄUEL"), ("bit^$", "BIT"), ("cafe\u0301", "CAFÉ"),
     ],
 )  # fmt: skip
 def test_marks_after_a_word_are_dropped(entry: str, word: str) -> None:
@@ -185,6 +185,85 @@ def test_words_with_letters_that_no_tile_has_are_counted() -> None:
 def test_list_of_mostly_unusable_lines_is_refused_with_the_counts(data: str, reason: str) -> None:
     with pytest.raises(LexiconError, match=rf"Words read: [01]\. Lines left out: 3 \({reason}\)\. Save the list"):
         build(data, load_tile_set("en"))
+
+
+AFFIXES = """SET UTF-8
+TRY esianrtolcdugmphbyfvkwz
+SFX S Y 4
+SFX S y ies [^aeiou]y
+SFX S 0 s [aeiou]y
+PFX A Y 1
+PFX A 0 re .
+REP 90
+REP a ei
+REP ei a
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [AFFIXES, f"# Affixes of our language\r\n\r\n{AFFIXES}", "PFX A N 2\nPFX A 0 anti .\n", "SET ISO8859-1\nTRY abc\n"],
+)
+def test_affixes_of_a_spell_checker_are_refused(text: str) -> None:
+    with pytest.raises(LexiconError, match=r"^words has the rules of a spell checker"):
+        build(text, load_tile_set("en"))
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("horn farm mob bit", "utf-8"), ("horn, farm, mob, bit\n", "utf-8"), ("HORN;FARM;MOB;BIT\r\n", "cp1252"),
+        ("horn\tfarm\tmob\tbit\n", "utf-8-sig"), ('["horn", "farm", "mob", "bit"]', "utf-8"),
+        ("# our words\n\nhorn farm\nmob bit\n", "utf-8"), ("Words\nhorn farm mob\nbit words horns\n", "utf-8"),
+        ("horn farm mob bit\n", "utf-16"), ("horn,\n farm, mob,\nbit,horns\n", "utf-8"),
+        ("horn farm mob bit.", "utf-8"),
+    ],
+)  # fmt: skip
+def test_several_words_on_a_line_are_read(text: str, encoding: str) -> None:
+    lexicon = build(text.encode(encoding), load_tile_set("en"))
+    assert {"HORN", "FARM", "MOB"} <= set(lexicon) and lexicon.is_authoritative
+
+
+def test_several_words_on_a_line_are_read_in_the_encoding_of_their_language() -> None:
+    lexicon = build("łąka źródło ćma śnieg miód kot dom dłoń żaba".encode("cp1250"), load_tile_set("pl"))
+    assert set(lexicon) == {"ŁĄKA", "ŹRÓDŁO", "ĆMA", "ŚNIEG", "MIÓD", "KOT", "DOM", "DŁOŃ", "ŻABA"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "HORN to blow a horn\nFARM to till the soil\nMOB to crowd about\n", "horn noun\nfarm noun\nmob noun\n",
+        "horn,4\nfarm,4\nmob,3\n", "horn;n;x\nfarm;n;x\nmob;n;x\n", "horn: a tool\nfarm: a place\nmob: many\n",
+        "horn\nfarm\nmob a crowd\n",
+    ],
+)  # fmt: skip
+def test_definitions_are_no_words(text: str) -> None:
+    assert set(build(text, load_tile_set("en"))) == {"HORN", "FARM", "MOB"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The horn of the farm is the horn of the mob.\n", "HORN is a tool\n", "\n".join(["a horn and a farm " * 9] * 9)],
+)
+def test_text_on_one_line_is_refused(text: str) -> None:
+    with pytest.raises(LexiconError, match=r"several words on one line\. Put one word on each line"):
+        build(text, load_tile_set("en"))
+
+
+def test_list_that_repeats_most_of_its_words_is_refused_with_the_counts() -> None:
+    with pytest.raises(
+        LexiconError, match=r"Words read: 3\. Lines left out: 9 \(that repeat a word: 9\)\. Save the list"
+    ):
+        build("if horn:\nelse farm:\nfor mob:\n" * 4, load_tile_set("en"))
+
+
+def test_list_that_repeats_many_words_only_gives_advice() -> None:
+    lexicon = build("horn\nfarm\nmob\n" * 2 + "horn\n")
+    assert not lexicon.is_authoritative and lexicon.excluded_counts == {"repeated": 4}
+
+
+def test_list_with_two_senses_of_each_word_decides() -> None:
+    assert build("horn\nfarm\nmob\n" * 2).is_authoritative
 
 
 def test_list_with_many_misread_lines_only_gives_advice() -> None:
@@ -347,9 +426,10 @@ def test_list_with_too_many_lines_is_refused_with_the_limit(monkeypatch: pytest.
 
 
 def test_words_among_definitions_and_comments_are_found() -> None:
-    plain, mixed = ["horn", "farm"] * 3000, ["horn, a tool", "# comment", "", "farm;x", " mob\tcrowd", "bit=1"]
-    assert set(build("\n".join(plain))) == {"HORN", "FARM"}
-    assert set(build("\n".join([*plain, *mixed, *plain]))) == {"HORN", "FARM", "MOB", "BIT"}
+    plain = list(map("".join, itertools.product("abcdefgh", repeat=4)))
+    mixed = ["horn, a tool", "# comment", "", "farm;x", " mob\tcrowd", "bit=1"]
+    lexicon = build("\n".join([*plain, *mixed, *(f"{word}s" for word in plain)]))
+    assert len(lexicon) == 2 * len(plain) + 4 and {"HORN", "FARM", "MOB", "BIT"} <= set(lexicon)
 
 
 @pytest.mark.parametrize("tile_set", ["pl", "fr", "el", "tr", "es", "hr"])
