@@ -149,8 +149,6 @@ class GameLog:
         """
         added = ledger.entries[len(self.ledger.entries) :]
         self._store.append_events(self.number, list(map(write_entry, added)))
-        for notify in self._store.late_listeners:
-            notify(self.number)
         self.ledger = ledger
 
     @property

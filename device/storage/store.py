@@ -198,8 +198,6 @@ class GameStore(Closeable):
         self.delete_listeners: list[Callable[[float, bool], None]] = []
         """Functions that are called for a game that was deleted, with its start time (seconds since 1970) and whether
         it was imported."""
-        self.late_listeners: list[Callable[[int], None]] = []
-        """Functions that are called with the number of a game that is not at the table, after it got new entries."""
         self._database = Database(path, is_owner=is_owner, is_read_only=is_read_only)
         try:
             self._check_games()
@@ -265,6 +263,10 @@ class GameStore(Closeable):
             self._make_stored_game(game, started, body, length, bool(imported))
             for game, started, body, length, imported in self._database.fetch_rows(sql)
         )
+
+    def find_own_lengths(self) -> dict[int, int]:
+        """Return the number of events of each game that was started at this table, without deleted games."""
+        return dict(self._database.fetch_rows("SELECT id, length FROM game WHERE NOT imported AND NOT deleted"))
 
     def find_lengths_without(self, kind: str) -> dict[int, int]:
         """Return the number of events of each game that certainly has no act or edit of a kind."""

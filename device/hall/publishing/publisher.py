@@ -19,7 +19,7 @@ from device.hall.messages import (
     make_table_state,
 )
 from device.hall.publishing.directed_table import DirectedTable, Direction
-from device.hall.publishing.event_queue import EventQueue, LateGames
+from device.hall.publishing.event_queue import EventQueue
 from device.hall.publishing.home_assistant import make_discovery_message, make_removal_messages
 from device.session.commands.base import TableCommand
 from device.session.snapshot import SnapshotSource, TableSnapshot
@@ -81,15 +81,12 @@ class HallPublisher(BrokerTask):
         """Set if the hall does not have the newest state of the table."""
         self._published = self.directed.direction
         """What the director had ordered in the last state that was published."""
-        self._late = LateGames(store)
         session.add_listener(self._send_state)
-        store.late_listeners.append(self._handle_late_entry)
         self._start()
 
     def close(self) -> None:
         """Publish that the table is offline, and stop the thread."""
         self._session.remove_listener(self._send_state)
-        self._store.late_listeners.remove(self._handle_late_entry)
         super().close()
 
     def call_director(self, *, is_on: bool) -> None:
@@ -99,10 +96,6 @@ class HallPublisher(BrokerTask):
 
     def _send_state(self, *_: object) -> None:
         self._is_state_new.set()
-        self._wake_thread()
-
-    def _handle_late_entry(self, game: int) -> None:
-        self._late.add(game)
         self._wake_thread()
 
     def _make_subscription(self, queue: EventQueue) -> Subscription:
@@ -155,7 +148,7 @@ class HallPublisher(BrokerTask):
         from device.hall.connection import BrokerConnection
 
         settings = self._settings
-        queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}", self._late)
+        queue = EventQueue(self._store, settings.table, f"{settings.host}:{settings.port}/{settings.table}")
         will = TableStatus(table=settings.table, online=False).publication
         connection = BrokerConnection(settings, settings.table, self._wake_up, will, self._make_subscription(queue))
         last_event: TableEvent | None = None

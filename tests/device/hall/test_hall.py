@@ -23,8 +23,8 @@ from paho.mqtt.subscribe import simple
 
 from device.hall.asyncapi import format_document
 from device.hall.connection import BrokerConnection
-from device.hall.messages import Publication, TableEvent, TableStatus, make_table_state
-from device.hall.publishing.event_queue import NOTE_NAME, EventQueue, LateGames, Position
+from device.hall.messages import Publication, TableEvent, TableLog, TableStatus, make_table_state
+from device.hall.publishing.event_queue import NOTE_NAME, EventQueue, SentEvents
 from device.hall.publishing.publisher import HallPublisher
 from device.session.commands.games import StartGame, Undo
 from device.session.table_session import TableSession
@@ -79,7 +79,7 @@ def test_queue_of_a_store_with_other_games_begins_anew(tmp_path: Path) -> None:
             assert numbers(queue.read_batch()) == [(1, 0)]
             acknowledge(queue, 0)
             notes.append(store.read_note(TABLE_NOTES, NOTE_NAME) or "")
-    first, second = (msgspec.json.decode(note, type=Position) for note in notes)
+    first, second = (msgspec.json.decode(note, type=SentEvents) for note in notes)
     assert first.store != second.store
 
 
@@ -122,10 +122,9 @@ def send_two_games(store: GameStore, players: tuple[str, str]) -> tuple[GameLog,
 def test_queue_sends_letters_that_were_entered_after_the_next_game_had_begun(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         first, _ = send_two_games(store, ("Cleo", "Dan"))
-        store.late_listeners.append(LateGames(store).add)
         first.append_saved(first.ledger.record([((Passed(None),),)]))
         queue = EventQueue(store, "7", "broker")  # after a restart
-        assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
+        assert numbers(queue.read_batch()) == [(1, 1)]
         assert not any(one.retain for one in queue.read_batch()), "the broker keeps the newest game"
         acknowledge(queue, 1)
         assert queue.read_batch() == [] and EventQueue(store, "7", "broker").read_batch() == []
@@ -136,19 +135,21 @@ def test_queue_goes_back_to_the_game_before_if_the_next_one_is_deleted(tmp_path:
         first, queue = send_two_games(store, ("Anna", "Ben"))
         store.delete_game(2)
         record_acts(first, Passed(None))
-        assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
+        assert numbers(queue.read_batch()) == [(1, 1)]
         acknowledge(queue, 1)
         assert queue.read_batch() == []
 
 
-def test_queue_goes_back_if_a_game_is_deleted_before_it_was_sent(tmp_path: Path) -> None:
+def test_log_of_a_game_is_whole_if_the_next_one_is_deleted_before_it_was_sent(tmp_path: Path) -> None:
     with GameStore(tmp_path / "games.db") as store:
         first, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
         GameLog.begin_game(store, GameStarted(("Anna", "Ben")), first)
         queue = EventQueue(store, "7", "a new broker")
         store.delete_game(2)
         record_acts(first, Passed(None))
-        assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
+        *_, log = queue.read_batch()
+        assert isinstance(log.message, TableLog) and (log.message.game, len(log.message.events)) == (1, 2)
+        assert log.retain
 
 
 def test_queue_sends_the_rest_of_a_game_to_which_an_undo_went_back_during_an_outage() -> None:
@@ -157,7 +158,7 @@ def test_queue_sends_the_rest_of_a_game_to_which_an_undo_went_back_during_an_out
         store.delete_game(2)
         record_acts(first, Passed(None))
         GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), first)
-        assert numbers(queue.read_batch()) == [(1, 0), (1, 1)]
+        assert numbers(queue.read_batch()) == [(1, 1)]
         acknowledge(queue, 1)
         assert numbers(queue.read_batch()) == [(3, 0)]
 
@@ -178,7 +179,7 @@ def test_queue_sends_all_games_of_an_outage_though_the_last_one_that_was_sent_is
         while batch := queue.read_batch():
             sent += numbers(batch)
             acknowledge(queue, sent[-1][1])
-        assert sent == [(1, 0), (1, 1), (3, 0), (3, 1), (4, 0)]
+        assert sent == [(1, 1), (3, 0), (3, 1), (4, 0)]
         assert EventQueue(store, "7", "other broker").read_batch()[0].message.game == 4
 
 
@@ -402,19 +403,3 @@ def test_table_stops_while_the_name_of_the_broker_is_looked_up(
 def wait_until_delivered(broker: Broker) -> None:
     """Wait for the state, which follows the first acknowledgement; the broker keeps nothing over a restart."""
     simple("tilekeeper/v2/7/state", port=broker.port, auth={"username": USER, "password": PASSWORD})
-
-
-def test_games_are_listed_only_after_a_game_was_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with GameStore(tmp_path / "other.db") as store:
-        log, _ = GameLog.begin_game(store, GameStarted(("Anna", "Ben")))
-        queue = EventQueue(store, "7", "broker")
-        acknowledge(queue, 0)
-        assert queue.read_batch() == []
-        with monkeypatch.context() as patch:
-            patch.setattr(store, "list_games", None)
-            assert queue.read_batch() == []
-            record_acts(log, Passed(None))
-            assert numbers(queue.read_batch()) == [(1, 1)]
-        acknowledge(queue, 1)
-        GameLog.begin_game(store, GameStarted(("Cleo", "Dan")), log)
-        assert numbers(queue.read_batch()) == [(2, 0)]
