@@ -17,10 +17,11 @@ def find_modules(root: Path) -> dict[str, Path]:
 
 def build_import_graph(modules: Mapping[str, Path]) -> dict[str, set[str]]:
     """Return the modules that each module imports, also inside functions and under TYPE_CHECKING."""
-    return {name: set(_find_imports(path, modules)) - {name} for name, path in modules.items()}
+    return {name: set(find_imports(path, modules)) - {name} for name, path in modules.items()}
 
 
-def _find_imports(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
+def find_imports(path: Path, modules: Mapping[str, Path]) -> Iterator[str]:
+    """Yield which of the modules a file imports, also inside functions and under TYPE_CHECKING."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name in modules)
