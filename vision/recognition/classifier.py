@@ -353,10 +353,10 @@ class SquareClassifier:
             predictions += self._letter_net.predict(cut_square_crops(squares.tops, rest))
         poses = TilePoses.at_centres(squares.tops, squares.cells)
         poses, predictions = self._letter_net.recentre_tiles(poses, predictions)
-        letters_logp = self._letter_net.reread_unclear_tiles(poses, predictions.letters, alphabet)
+        tile_p = np.array([squares.kinds_p[cell][TILE_KIND] for cell in squares.cells])
+        letters_logp = self._letter_net.reread_unclear_tiles(poses, predictions.letters, alphabet, tile_p)
         # Allow for tiles that a player placed rotated.
         letters_logp = self._letter_net.marginalise_turns(poses, letters_logp, predictions.turns)
-        tile_p = np.array([squares.kinds_p[cell][TILE_KIND] for cell in squares.cells])
         letters_logp = self._read_accents(squares, poses, tile_p, letters_logp, tiles)
         unread = np.full(len(tile_p), np.nan)
         return TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features, unread)

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import Image
+from vision.geometry import Floats, Image
 from vision.net import MODELS_DIR, Net
 from vision.recognition.alphabet import (
     Alphabet,
@@ -44,6 +44,9 @@ several predictions has fewer errors than one prediction."""
 _LARGE_NET_WEIGHT: Final = 0.8
 """Weight of the large network's log-probabilities for an unclear tile; the letter network's have the rest. A crop takes
 the large network 25 times as long."""
+_MIN_TILE_P, _MIN_SHIFTED_TILE_P = 0.5, 0.9
+"""Minimum probabilities of a tile, by both networks, for reading an unclear square again, and in shifted crops too."""
+_MIN_P: Final = 1e-12
 _MIN_RECUT_OFFSET: Final = 0.07
 """Minimum offset of a tile (in squares) or rotation (in radians) for which its crop is corrected."""
 _MAX_RECUTS: Final = 2
@@ -178,15 +181,20 @@ class LetterNet:
         return poses, predictions
 
     def reread_unclear_tiles(
-        self, poses: TilePoses, letters_logp: NDArray[np.float32], alphabet: Alphabet
+        self, poses: TilePoses, letters_logp: NDArray[np.float32], alphabet: Alphabet, tile_p: Floats | None = None
     ) -> NDArray[np.float32]:
         """Read unclear tiles again; return log-probabilities `(n, classes)`.
 
         `letters_logp` `(n, classes)` are the log-probabilities for the tiles `poses`. The result for an unclear tile is
         a weighted mean of the large network's prediction and the letter network's predictions for three shifts of the
         crop. If the tile is still unclear and probably has a letter, the large network reads the shifted crops as well.
+
+        `tile_p` `(n,)` are the square network's probabilities of a tile; without them, all squares have one. Squares
+        that are probably empty are not read again: their letters hardly change the result.
         """
+        tile_p = np.ones(len(letters_logp)) if tile_p is None else tile_p
         rows = _find_unclear_tiles(letters_logp, alphabet)
+        rows = rows[_estimate_tile_p(letters_logp[rows], tile_p[rows]) >= _MIN_TILE_P]
         if not len(rows):
             return letters_logp
         reread_logp = letters_logp.copy()
@@ -196,7 +204,8 @@ class LetterNet:
         # `places` are the positions in `rows` of the tiles that are still unclear.
         places = _find_unclear_tiles(reread_logp[rows], alphabet)
         has_letter = np.exp(reread_logp[rows[places], LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
-        places = places[has_letter]
+        is_tile = _estimate_tile_p(reread_logp[rows[places]], tile_p[rows[places]]) >= _MIN_SHIFTED_TILE_P
+        places = places[has_letter & is_tile]
         if len(places):
             large_logp = _average_shifts(self._predict_large, poses, rows[places], large_logp[places])
             reread_logp[rows[places]] = _mix_predictions(large_logp, small_logp[places])
@@ -283,6 +292,17 @@ def _find_unclear_tiles(letters_logp: NDArray[np.float32], alphabet: Alphabet) -
     is_clear = np.maximum(letter_p, plain_p) >= _MIN_CLEAR_PROBABILITY
     is_clear |= (plain_p >= _MIN_PLAIN_PROBABILITY) & (letter_p <= _MAX_STRAY_PROBABILITY)
     return np.flatnonzero(~is_clear)
+
+
+def _estimate_tile_p(letters_logp: NDArray[np.float32], tile_p: Floats) -> Floats:
+    """Return the probability that each of n squares has a tile, `(n,)`, by both networks.
+
+    `letters_logp` `(n, classes)` are the log-probabilities of the letter network, `tile_p` `(n,)` the probabilities of
+    the square network.
+    """
+    no_tile = np.exp(letters_logp[:, NO_TILE_CLASS].astype(np.float64))
+    tile = tile_p * (1 - no_tile)
+    return np.asarray(tile / np.maximum(tile + (1 - tile_p) * no_tile, _MIN_P), np.float64)
 
 
 def _cut_shifted_crops(poses: TilePoses, rows: NDArray[np.intp]) -> Image:

@@ -42,11 +42,13 @@ def make_logp(net: LetterNet, best: str, p: float, other: str = B) -> NDArray[np
     return np.log(letters_p).astype(np.float32)
 
 
-def count_crops(net: CountingNet, best: str, p: float, other: str = B) -> int:
+def count_crops(net: CountingNet, best: str, p: float, other: str = B, *, tile_p: float = 0.99) -> int:
     """Return how many crops the letter network reads again for two squares with these probabilities."""
     before = net.crop_count
     spots = TilePoses.at_centres(VIEW, CELLS)
-    net.reread_unclear_tiles(spots, make_logp(net, best, p, other), net.alphabet_matrix("ABC"))
+    net.reread_unclear_tiles(
+        spots, make_logp(net, best, p, other), net.alphabet_matrix("ABC"), np.full(len(CELLS), tile_p)
+    )
     return net.crop_count - before
 
 
@@ -66,6 +68,10 @@ def test_square_without_print_is_not_read_again(net: CountingNet, best: str, oth
 @pytest.mark.parametrize("best", [NO_TILE, BLANK])
 def test_square_that_may_have_a_letter_is_read_at_two_shifts(net: CountingNet, best: str) -> None:
     assert count_crops(net, best, 0.7) == 2 * len(CELLS)
+
+
+def test_unclear_square_that_is_probably_empty_is_not_read_again(net: CountingNet) -> None:
+    assert count_crops(net, NO_TILE, 0.7, tile_p=0.02) == 0
 
 
 def test_blank_whose_doubt_is_spread_over_many_letters_is_not_read_again(net: CountingNet) -> None:
