@@ -42,6 +42,16 @@ from engine.gcg.edition import (
     parse_changes,
     parse_rearranged,
 )
+from engine.gcg.points import (
+    add_gained,
+    add_lost,
+    ends_game,
+    find_points,
+    has_only_points,
+    has_points,
+    parse_points,
+    remove_points,
+)
 from engine.gcg.record import Entry, Player, Pragma, Record, format_gcg, make_nickname, parse_gcg
 from engine.gcg.replay import MIN_SCORES_GAINED, ReplayedEvent, are_letters_lost, replay
 from engine.lexicon import WordList
@@ -173,36 +183,33 @@ def _build_entries(game: Game, assumed: Collection[Square]) -> list[Entry]:
     racks = _infer_racks(game.turns, left_racks, game.rules.rack_size)
     entries: list[Entry] = []
     lost_turns = [0] * len(game.players)  # turns that each player still has to lose after a failed challenge
-    carried = [0] * len(game.players)  # points of notes: GCG has no line for them, so the player's next turn gets them
-    penalties = [0] * len(game.players)  # points lost in a game that is over: they get lines of their own
+    gained, lost = find_points(game.turns)
     for turn, rack in zip(game.turns, racks, strict=True):
         if turn.square is not None:
             change = TileChange(turn.kind, (turn.square, turn.board.tile(turn.square)))
             _add_note(entries, format_change(change, game.tiles))
-            carried[turn.player] += turn.score
-        elif turn.kind in POINTS_KINDS:
-            _add_note(entries, f"{turn.kind} of {game.players[turn.player]} {turn.score:+d}")
-            is_closing = game.is_over and turn.score < 0
-            (penalties if is_closing else carried)[turn.player] += turn.score
         elif turn.kind is TurnKind.CHALLENGE and not turn.score:
             _add_note(entries, f"unsuccessful challenge by {game.players[turn.by or 0]}")
-        else:
-            points = 0
+        elif turn.kind not in POINTS_KINDS:
             if turn.kind in TURN_KINDS:
                 entries += _build_lost_turns(entries, turn.player, lost_turns)
-                points, carried[turn.player] = carried[turn.player], 0
-            entries.insert(_find_place(entries, turn), _build_entry(turn, rack, points))
+            entries.insert(_find_place(entries, turn), _build_entry(turn, rack))
             if turn.play and turn.play.rearranged:
                 _add_note(entries, format_rearranged(turn.play.rearranged, game.tiles))
             for square, tile in turn.placements if turn.stands else ():
                 if square in assumed:
                     _add_note(entries, f"the blank on {square_name(square)} was not named: {tile.letter} is assumed")
+            add_gained(entries, gained.get(turn.number, ()), game.players)
         if turn.kind is TurnKind.CHALLENGE and turn.by is not None and game.rules.challenge is ChallengeRule.DOUBLE:
             lost_turns[turn.by] += 1
     if not game.is_over:
         entries += _build_lost_turns(entries, game.to_move, lost_turns)
-    entries = _add_penalties(_add_last_points(entries, carried), penalties)
-    if game.is_over and not any(entry.kind in CLOSING_KINDS for entry in entries):
+    first = next((n for n, entry in enumerate(entries) if entry.kind in CLOSING_KINDS), len(entries))
+    entries, closing = entries[:first], entries[first:]
+    add_gained(entries, gained.get(None, ()), game.players)
+    add_lost(closing, lost, game.players)
+    entries += closing
+    if game.is_over and not any(map(ends_game, entries)):
         _add_note(entries, END_NOTE)
     return entries
 
@@ -211,7 +218,8 @@ def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record
     """Return the record with the headers, racks and notes of the file (`imported`) that the game was imported from.
 
     If a player deleted or corrected an event after the import, the rack and the notes of this event are left out. Notes
-    about changed tiles are not taken from the file, because `record` already has those of the game as it is now.
+    about changed tiles and points without a turn are not taken from the file, because `record` already has those of the
+    game as it is now.
     """
     entries: list[Entry] = []
     # Both have the events in the same order. Each event of the record is looked for after the last one that was found.
@@ -222,7 +230,7 @@ def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record
             is_same = other.position == entry.position or other.score == entry.score  # 14M and N14 may be one play
             if is_same and (other.player, other.kind) == (entry.player, entry.kind):
                 rack = _normalise_rack(bracketed.entries[index].rack, tiles) or entry.rack
-                kept = [line for line in other.note.split("\n") if line != END_NOTE and not has_marks(line)]
+                kept = [line for line in other.note.split("\n") if not _is_rebuilt(line)]
                 added = [line for line in entry.note.split("\n") if line not in kept]
                 text = other.text if _has_assumed_exchange(other) else entry.text
                 entry, start = replace(entry, rack=rack, text=text, note="\n".join((*kept, *added)).strip()), index + 1
@@ -235,6 +243,11 @@ def _restore_details(record: Record, imported: Record, tiles: TileSet) -> Record
     players = tuple(known.get(player.name, player) for player in record.players)
     racks = imported.racks if len(imported.entries) == len(record.entries) else ()
     return Record(players, tuple(entries), pragmas, racks)
+
+
+def _is_rebuilt(note: str) -> bool:
+    """Return True for a line of a note that `_build_entries` writes for the game as it is now."""
+    return note == END_NOTE or has_marks(note) or has_points(note)
 
 
 def _normalise_rack(rack: str | None, tiles: TileSet) -> str | None:
@@ -279,57 +292,17 @@ def _count_entered_scores(game: Game) -> int:
     return sum(turn.number in entered or turn.target in entered for turn in game.turns)
 
 
-def _build_entry(turn: Turn, rack: tuple[str, ...] | None, carried: int) -> Entry:
-    """Return the event line of a turn, with `carried` points added to its score.
-
-    These are the player's points since the last turn for a penalty, a bonus, or a swap of a tile on the board. GCG has
-    no line for them: they are notes, which have no score.
-    """
+def _build_entry(turn: Turn, rack: tuple[str, ...] | None) -> Entry:
+    """Return the event line of a turn."""
     text = {
         TurnKind.PLAY: turn.word or "",
         TurnKind.EXCHANGE: _format_tiles(turn.tiles) if turn.tiles else str(turn.count),
         TurnKind.ENDRACK: _format_tiles(turn.tiles),
     }.get(turn.kind, "")
-    computed = turn.score if turn.computed_score is None else turn.computed_score
-    note = "" if turn.computed_score is None and not carried else f"by the rules {computed:+d}"
+    note = "" if turn.computed_score is None else f"by the rules {turn.computed_score:+d}"
     position = (turn.at or "") if turn.kind is TurnKind.PLAY else ""
     written = None if rack is None else _format_tiles(rack)
-    return Entry(turn.player, turn.kind, turn.score + carried, turn.total, written, position, text, note=note)
-
-
-def _add_last_points(entries: Sequence[Entry], carried: Sequence[int]) -> list[Entry]:
-    """Return the event lines with the points that players got after their last turns.
-
-    `carried` has the points of each player for a penalty, a bonus, or a swap of a tile on the board. GCG has no line
-    for them. They are added to the last turn of the player. A player without a turn gets a pass with these points.
-    """
-    added = list(entries)
-    for player, points in enumerate(carried):
-        if not points:
-            continue
-        at = next((n for n in range(len(added) - 1, -1, -1) if _is_turn_of(added[n], player)), None)
-        if at is None:
-            added.append(Entry(player, TurnKind.PASS, points))
-        else:  # the note says which score the turn has by the rules, without these points
-            note = added[at].note or f"by the rules {added[at].score:+d}"
-            added[at] = replace(added[at], score=added[at].score + points, note=note)
-    return added
-
-
-def _add_penalties(entries: Sequence[Entry], penalties: Sequence[int]) -> list[Entry]:
-    """Return the event lines of a game that is over with the penalties of each player, as lines of overtime.
-
-    Other programs read one such line for each player, after the unplayed letters.
-    """
-    overtime = list(penalties)
-    for entry in entries:
-        overtime[entry.player] += entry.score if entry.kind is TurnKind.TIME else 0
-    kept = [entry for entry in entries if entry.kind is not TurnKind.TIME or not penalties[entry.player]]
-    return kept + [Entry(seat, TurnKind.TIME, overtime[seat]) for seat, points in enumerate(penalties) if points]
-
-
-def _is_turn_of(entry: Entry, player: int) -> bool:
-    return entry.player == player and entry.kind in TURN_KINDS
+    return Entry(turn.player, turn.kind, turn.score, turn.total, written, position, text, note=note)
 
 
 def _sum_totals(entries: Sequence[Entry]) -> list[Entry]:
@@ -426,9 +399,10 @@ def build_game(record: Record) -> Game:
         raise RulesError(make_message("gcg-line", "line {0}: {1}", problem.line, problem.reason))
     played = replay(record)
     tiles = played.tiles
-    changes = sum(len(parse_changes(entry.note, tiles)) for entry in record.entries)
-    _check_event_count(len(record.entries) + changes)
+    extra = sum(len(parse_changes(entry.note, tiles)) + len(parse_points(entry)) for entry in record.entries)
+    _check_event_count(len(record.entries) + extra)
     bracketed = bracket_tiles(record, tiles)
+    bracketed = replace(bracketed, entries=tuple(map(remove_points, bracketed.entries)))
     names = [player.name for player in record.players]
     game = Game.start(
         names if len(set(names)) == len(names) else record.labels(),
@@ -438,12 +412,13 @@ def build_game(record: Record) -> Game:
         played.layout.name,
         record.entries[0].player if record.entries else 0,
     )
-    for entry, event in zip(bracketed.entries, played.events, strict=True):
-        if entry.kind in CLOSING_KINDS:
-            continue
+    for entry, written, event in zip(bracketed.entries, record.entries, played.events, strict=True):
         try:
-            game = _push_entry(game, entry, event, tiles)
-            game = _push_changes(game, entry.note, tiles)
+            if entry.kind not in CLOSING_KINDS and not has_only_points(written):
+                game = _push_entry(game, entry, event, tiles)
+            game = game.push(*parse_points(written))
+            if entry.kind not in CLOSING_KINDS:
+                game = _push_changes(game, entry.note, tiles)
         except (NotationError, RulesError) as error:
             reasons = [problem.reason for problem in played.problems if problem.line == entry.line]
             why = join_messages("; ", reasons) if reasons else error
@@ -457,7 +432,7 @@ def build_game(record: Record) -> Game:
 def _is_closed(record: Record) -> bool:
     """Return True if a recorded game is over: a line has unplayed letters or overtime, or the last note says so."""
     last_notes = record.entries[-1].note.split("\n") if record.entries else []
-    return END_NOTE in last_notes or any(entry.kind in CLOSING_KINDS for entry in record.entries)
+    return END_NOTE in last_notes or any(map(ends_game, record.entries))
 
 
 def _check_event_count(count: int) -> None:
@@ -488,7 +463,7 @@ def _infer_rules(record: Record, tiles: TileSet) -> Rules:
     unplayed = UnplayedRule.NONE
     if end_racks:
         unplayed = UnplayedRule.BOTH if are_letters_lost(record, tiles) else UnplayedRule.TWICE
-    overtime = [-entry.score for entry in entries if entry.kind is TurnKind.TIME]
+    overtime = [-entry.score for entry in entries if entry.kind is TurnKind.TIME and entry.score]
     described = find_variants(record)
     return replace(
         described,
@@ -573,7 +548,7 @@ def _build_end_events(record: Record, rules: Rules, tiles: TileSet) -> list[Even
     for entry in record.entries:
         if entry.is_penalty:
             events.append(RackRevealed(entry.player, tiles.split(entry.text)))
-        elif entry.kind is TurnKind.TIME:
+        elif entry.kind is TurnKind.TIME and entry.score:
             overtime_points[entry.player] += max(-entry.score, 0)
     for player, points in overtime_points.items():
         minutes = points // rules.overtime_points

@@ -23,6 +23,7 @@ from engine.gcg.edition import (
     parse_changes,
     parse_rearranged,
 )
+from engine.gcg.points import has_only_points, remove_points
 from engine.gcg.record import Entry, Pragma, Problem, Record, quote_text
 from engine.limits import MAX_CHALLENGE_POINTS, MAX_TIME_PENALTY
 from engine.messages import make_message
@@ -41,7 +42,7 @@ def check_entry(
     `before` is the board before the event. `last` is the last play, or None if the last play was withdrawn or can no
     longer be challenged.
     """
-    yield from _check_numbers(entry, rules)
+    yield from _check_numbers(remove_points(entry), rules)
     unseen = tiles.count_remaining(face for face in before.faces() if face in tiles.counts)
     rack: Counter[str] | None = None
     try:
@@ -59,7 +60,7 @@ def check_entry(
         yield from _check_exchange(entry, rack, tiles)
     if entry.kind is TurnKind.ENDRACK:
         yield from _check_end_rack(entry, rack, unseen, tiles)
-    if entry.kind in (TurnKind.CHALLENGE, TurnKind.WITHDRAWN):
+    if entry.kind in (TurnKind.CHALLENGE, TurnKind.WITHDRAWN) and not has_only_points(entry):
         yield from _check_challenge(entry, last)
 
 

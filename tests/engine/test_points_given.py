@@ -60,8 +60,16 @@ def test_points_between_passes_do_not_put_off_the_end() -> None:
     assert game.push(Passed(game.to_move)).end_due is EndReason.NO_PLAY_LEFT
 
 
-def test_points_survive_export_and_import_as_points_of_the_turn_of_their_player() -> None:
+def test_points_are_lines_of_their_own_in_an_export() -> None:
     game = play(with_plays("8F HORN", "H6 FA.M").push(PENALTY, BONUS), "10F PASTE")
     text = format_gcg(build_record(game))
-    assert "penalty of Anna -10" in text and "bonus of Ben +5" in text
+    assert text.splitlines()[4:] == [
+        ">Anna: HNOR 8F HORN +14 14",
+        ">Ben: AFM H6 FA.M +9 9",
+        ">Ben:  (challenge) +5 14",
+        "#note bonus of Ben +5",
+        ">Anna: AEPST 10F PASTE +25 39",
+        ">Anna:  (time) -10 29",
+        "#note penalty of Anna -10",
+    ]
     assert build_game(parse_gcg(text)).totals == game.totals == (29, 14)

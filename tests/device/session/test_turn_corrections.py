@@ -13,6 +13,7 @@ from device.session.messages import CommandRefusedError
 from device.session.snapshot import Phase
 from device.session.table_session import TableSession
 from engine.events import GameStarted
+from engine.gcg import build_record
 from engine.rules import ChallengeRule, Rules
 from tests.support.questions import answer
 from tests.support.text_table import FARM, HORN, PASTE, TextTable, play, totals
@@ -210,6 +211,22 @@ def test_time_penalty_is_entered_after_the_end(clubs_game: TableSession) -> None
         clubs_game.submit(RevealRack(player, letter)).result(PATIENCE_S)
     state = clubs_game.submit(InsertTurn(3, player=1, kind="penalty", score=-10)).result(PATIENCE_S)
     assert totals(state) == [14 - 1, 9 - 1 - 10] and state.phase is Phase.ENDED
+
+
+def test_late_challenge_and_penalty_of_a_running_game_are_lines_of_its_export(clubs_game: TableSession) -> None:
+    clubs_game.submit(InsertTurn(3, at="I7", word="T.O")).result(PATIENCE_S)
+    clubs_game.submit(InsertTurn(3, player=0, kind="challenge")).result(PATIENCE_S)
+    state = clubs_game.submit(InsertTurn(5, player=0, kind="penalty", score=-20)).result(PATIENCE_S)
+    assert [turn.kind for turn in state.turns] == ["play", "play", "challenge", "play", "penalty"]
+    plays = [turn.score for turn in state.turns if turn.kind == "play"]
+    exported = build_record(clubs_game._controller.game)
+    assert [(entry.kind.value, entry.player, entry.score, entry.total) for entry in exported.entries] == [
+        ("play", 0, 14, 14), ("play", 1, 9, 9), ("challenge", 1, 5, 14), ("play", 0, plays[2], 14 + plays[2]),
+        ("time", 0, -20, 14 + plays[2] - 20),
+    ]  # fmt: skip
+    for number in (5, 3):
+        state = clubs_game.submit(CorrectTurn(number, kind="none")).result(PATIENCE_S)
+    assert totals(state) == [14 + plays[2], 9]
 
 
 # A withdrawn play, and its withdrawal

@@ -22,6 +22,7 @@ from engine.events import (
     PlayMade,
     PlayWithdrawn,
     PointsGiven,
+    PointsReason,
     RackRevealed,
     ScoreCorrected,
     SquareCorrected,
@@ -33,7 +34,7 @@ from engine.gcg.edition import find_named_tile_set
 from engine.lexicon import Lexicon
 from engine.plays import Play
 from engine.rules import ChallengeRule, FinishLineLevel, Rules, rules_preset
-from engine.state import TurnKind
+from engine.state import POINTS_KINDS, TurnKind
 from engine.tiles import Tile
 from tests.support.engine_table import act_ref, new_game, play
 from tests.support.examples import try_examples
@@ -176,17 +177,99 @@ def test_play_of_one_tile_keeps_its_rack_if_it_is_written_in_the_other_direction
     assert (entry.position, entry.rack) == ("8F", "QS")
 
 
+BONUS = PointsGiven(0, 10, PointsReason.BONUS)
+
+
+def test_penalty_of_a_game_that_goes_on_is_a_line_of_overtime_at_its_end() -> None:
+    game = five_turns(PointsGiven(0, -20), Passed(1), PointsGiven(0, -1))
+    assert lines(game) == [
+        ">Ben: E - +0 25",
+        "#note the rack is not known: E is assumed",
+        ">Anna:  (time) -21 34",
+        "#note penalty of Anna -20",
+    ]
+    assert build_record(game).entries[-1].note == "penalty of Anna -20\npenalty of Anna -1"
+
+
 def test_penalty_of_a_game_that_is_over_is_a_line_of_overtime() -> None:
     game = five_turns(PointsGiven(0, -20), RackRevealed(1, ("Q",)), RackRevealed(0, ()), GameEnded(EndReason.AGREED))
-    assert lines(game) == ["#note penalty of Anna -20", ">Ben: Q (Q) -10 15", ">Anna:  (time) -20 35"]
-    assert build_game(parse_gcg(format_gcg(build_record(game)))).totals == game.totals == (35, 15)
+    assert lines(game) == [">Ben: Q (Q) -10 15", ">Anna:  (time) -20 35", "#note penalty of Anna -20"]
 
 
 def test_penalty_and_overtime_of_a_player_are_one_line() -> None:
     game = five_turns(
         PointsGiven(0, -5), ClockRead(0, 1561.0), GameEnded(EndReason.AGREED), rules=rules_preset("tournament")
     )
-    assert lines(game)[-1] == ">Anna:  (time) -25 30"
+    assert lines(game)[-2:] == [">Anna:  (time) -25 30", "#note penalty of Anna -5"]
+
+
+@pytest.mark.parametrize("events", [(BONUS,), (Passed(1), BONUS), (BONUS, Passed(1))])
+def test_bonus_is_a_line_after_the_last_play_of_its_player(events: tuple[Event, ...]) -> None:
+    assert lines(five_turns(*events))[:2] == [">Anna:  (challenge) +10 65", "#note bonus of Anna +10"]
+
+
+@pytest.mark.parametrize("events", [(BONUS, PlayWithdrawn(0)), (PlayWithdrawn(0), BONUS)])
+def test_bonus_after_a_play_taken_back_is_a_line_after_the_play_before(events: tuple[Event, ...]) -> None:
+    written = format_gcg(build_record(five_turns(*events))).splitlines()
+    at = written.index(">Anna:  (challenge) +10 49")
+    assert written[at - 1].startswith(">Anna: AEPST 10F PASTE") and written[-1] == ">Anna: BIT -- -16 49"
+
+
+def test_bonus_before_any_play_is_a_line_after_the_first_play() -> None:
+    game = play(Game.start(("Anna", "Ben")).push(BONUS), "8F HORN", "H6 FA.M")
+    assert [(entry.player, entry.kind, entry.total) for entry in build_record(game).entries] == [
+        (0, TurnKind.PLAY, 14), (0, TurnKind.CHALLENGE, 24), (1, TurnKind.PLAY, 9),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("events", [(BONUS, Challenged(1, upheld=False)), (Challenged(1, upheld=False), BONUS)])
+def test_bonus_and_points_for_a_challenge_in_vain_are_one_line(events: tuple[Event, ...]) -> None:
+    game = five_turns(*events, rules=Rules(challenge=ChallengeRule.POINTS, challenge_points=5))
+    assert lines(game) == [">Anna:  (challenge) +15 70", "#note bonus of Anna +10"]
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        (PointsGiven(0, -20),), (BONUS,), (PointsGiven(1, -700), PointsGiven(1, 500, PointsReason.BONUS), Passed(1)),
+        (BONUS, Passed(1), PointsGiven(0, -3), BONUS), (BONUS, PlayWithdrawn(0)),
+        (PointsGiven(0, 7), PointsGiven(1, -7, PointsReason.BONUS)),
+        (PointsGiven(0, -20), GameEnded(EndReason.AGREED)), (BONUS, GameEnded(EndReason.AGREED)),
+        (RackRevealed(0, ("Q",)), RackRevealed(1, ("Z",)), GameEnded(EndReason.AGREED), PointsGiven(1, -10), BONUS),
+        (BONUS, Challenged(1, upheld=False), PointsGiven(1, -5)),
+        (Challenged(1, upheld=False), BONUS, PointsGiven(0, -5), ClockRead(0, 1561.0), GameEnded(EndReason.AGREED)),
+    ],
+)  # fmt: skip
+def test_points_without_a_turn_survive_export_and_import(events: tuple[Event, ...]) -> None:
+    rules = Rules(challenge=ChallengeRule.POINTS, challenge_points=5, clock_seconds=1500)
+    game = five_turns(*events, rules=rules)
+    text = format_gcg(build_record(game))
+    played, again = replay(parse_gcg(text)), build_game(parse_gcg(text))
+    assert (played.problems, played.totals) == ((), game.totals) == ((), again.totals)
+    assert (again.is_over, again.to_move, again.board) == (game.is_over, game.to_move, game.board)
+    points, kept = ([t.score for t in one.turns if t.kind in POINTS_KINDS] for one in (game, again))
+    assert sorted(points) == sorted(kept) and format_gcg(build_record(again)) == text
+
+
+def test_bonus_of_a_player_without_a_play_is_a_line_at_the_end() -> None:
+    game = play(Game.start(("Anna", "Ben")), "8F HORN").push(Passed(1), PointsGiven(1, 5))
+    text = format_gcg(build_record(game))
+    assert text.splitlines()[-2:] == [">Ben:  (challenge) +5 5", "#note penalty of Ben +5"]
+    assert replay(parse_gcg(text)).problems == () and build_game(parse_gcg(text)).totals == (14, 5)
+
+
+def test_points_that_are_removed_after_an_import_are_not_written() -> None:
+    text = "#title Club\n" + format_gcg(build_record(five_turns(BONUS, PointsGiven(1, -5))))
+    game = build_game(parse_gcg(text))
+    for turn in [turn for turn in game.turns if turn.kind in POINTS_KINDS]:
+        game = game.push(TurnCorrected(turn.ref, None))
+    assert game.totals == (55, 25) and lines(game) == []
+
+
+@pytest.mark.parametrize("line", [">Anna:  (time) -10 45", ">Anna:  (time) -10 45\n#note penalty of Anna -20"])
+def test_overtime_that_no_note_explains_is_overtime(line: str) -> None:
+    game = build_game(parse_gcg(f"{format_gcg(build_record(five_turns()))}{line}\n"))
+    assert game.is_over and game.totals == (45, 25) and game.turns[-1].kind is TurnKind.TIME
 
 
 def test_points_for_a_challenge_in_vain() -> None:

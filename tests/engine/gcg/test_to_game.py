@@ -329,25 +329,21 @@ def recycle_tile(*corrections: Event) -> Game:
     return game.push(PlayMade(1, Play.from_gcg(game.board, "H6", "FA.M", game.tiles)), *corrections)
 
 
-def test_points_entered_for_a_recycled_tile_survive_export_and_import() -> None:
-    game = recycle_tile(ScoreCorrected(act_ref(1), 12))
-    assert write_and_read(game).totals == game.totals == (14, 21)
-    [problem] = replay(parse_gcg(format_gcg(build_record(game)))).problems
-    assert problem.reason == "The recorded score is +21, but by the rules it is +9."  # the running totals add up
-
-
-def test_points_entered_for_a_tile_recycled_in_the_last_turn_survive_export_and_import() -> None:
-    game = recycle_tile(Passed(0))
-    game = game.push(TileRecycled(1, parse_square("G8"), Tile("E")), ScoreCorrected(act_ref(4), 5))
-    written = format_gcg(build_record(game)).splitlines()
-    assert ">Bob: AFM H6 FA.M +14 14" in written  # the last turn of Bob
-    assert write_and_read(game).totals == game.totals == (14, 14)
-
-
-def test_points_entered_for_a_recycled_tile_before_any_turn_become_those_of_a_pass() -> None:
-    game = recycle_tile().push(TurnCorrected(act_ref(2), None), ScoreCorrected(act_ref(1), 5))
-    assert ">Bob: E - +5 5" in format_gcg(build_record(game)).splitlines()
-    assert write_and_read(game).totals == game.totals == (14, 5)
+@pytest.mark.parametrize(
+    ("events", "points", "total"),
+    [
+        ([ScoreCorrected(act_ref(1), 12)], "(challenge) +12 21", 21),
+        ([Passed(0), TileRecycled(1, parse_square("G8"), Tile("E")), ScoreCorrected(act_ref(4), -5)], "(time) -5 4", 4),
+        ([TurnCorrected(act_ref(2), None), ScoreCorrected(act_ref(1), 5)], "(challenge) +5 5", 5),
+    ],
+)
+def test_points_entered_for_a_recycled_tile_are_a_line_of_their_own(
+    events: list[Event], points: str, total: int
+) -> None:
+    game = recycle_tile().push(*events)
+    text = format_gcg(build_record(game))
+    assert f">Bob:  {points}" in text.splitlines() and replay(parse_gcg(text)).problems == ()
+    assert write_and_read(game).totals == game.totals == (14, total)
 
 
 def test_points_entered_for_a_recycled_tile_are_not_added_to_unplayed_letters() -> None:
