@@ -22,7 +22,6 @@ from device.cameras.listing import resolve_camera
 from device.cameras.reconnecting import ReconnectingCamera
 from device.catalogue import get_text
 from device.cli import UserError, print_line
-from device.cli.doctor import describe_machine, find_program_version
 from device.cli.options import (
     ensure_data_folder,
     find_unused_options,
@@ -49,9 +48,9 @@ from device.storage.lexicons import NO_LEXICON, OwnLists, find_cache_folder
 from device.storage.notes import StoredPictureRecord, load_note
 from device.storage.recovery import find_refused_file, open_store
 from device.storage.store import TABLE_NOTES, GameStore
-from device.system.new_version import find_newer_version
+from device.system.new_version import find_newer_version, find_program_version
 from device.system.periodic import PeriodicTask
-from device.system.process import RESTART_DELAY_S
+from device.system.process import RESTART_DELAY_S, describe_machine
 from device.system.start_record import StartRecord
 from device.system.systemd import keep_alive, make_page_check, make_worker_feed, notify, wait_with_watchdog
 from device.system.voice import Voice, make_espeak_speaker

@@ -39,21 +39,6 @@ def run(args: argparse.Namespace) -> int:
     return 1 if report.count(Severity.FAULT) else 0
 
 
-def describe_machine() -> str:
-    """Return the report on this machine as text, without taking a picture or speaking."""
-    from device.doctor import System, examine
-
-    return as_text(examine(System(), picture=False))
-
-
-def find_program_version() -> str:
-    """Return the version of the installed program; if it is not installed, return a text that says so."""
-    from device.doctor import System
-    from device.doctor.checks import collect_versions
-
-    return collect_versions(System())["tilekeeper"]
-
-
 def as_json(report: Report) -> str:
     """Return the report as JSON."""
     from device.doctor import Severity

@@ -36,7 +36,7 @@ from device.settings import (
     load_settings,
 )
 from device.storage.lexicons import find_cache_folder
-from device.system.new_version import find_installed_version, find_newer_version
+from device.system.new_version import find_installed_version, find_newer_version, find_program_version
 from device.system.voice import list_device_options
 from device.system.wifi import HOTSPOT_CONNECTION, HotspotError, read_hotspot
 
@@ -504,7 +504,7 @@ def collect_versions(system: System) -> dict[str, str]:
     """Return the versions of the machine and the installed software by name, for bug reports."""
     release = re.search(r'PRETTY_NAME="?([^"\n]+)', system.read_text("/etc/os-release"))
     versions = {
-        "tilekeeper": find_installed_version("tilekeeper") or "not installed (run from a checkout)",
+        "tilekeeper": find_program_version(),
         "machine": system.read_text("/proc/device-tree/model") or platform.machine(),
         "system": release[1] if release else "",
         "kernel": system.read_text("/proc/sys/kernel/osrelease"),

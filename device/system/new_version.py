@@ -65,6 +65,11 @@ def find_installed_version(distribution: str) -> str:
         return ""
 
 
+def find_program_version() -> str:
+    """Return the version of this program; if it is not installed, a text that says so."""
+    return find_installed_version("tilekeeper") or "not installed (run from a checkout)"
+
+
 def find_project_address() -> str:
     """Return the address of the project, which pyproject.toml states, without a slash at its end.
 

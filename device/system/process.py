@@ -1,10 +1,11 @@
-"""This process: its heap, which must stay small while large pictures come and go, and its restart."""
+"""This process: its heap, which must stay small while large pictures come and go, its restart, and its examination."""
 
 from __future__ import annotations
 
 import ctypes
 import logging
 import os
+import subprocess
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -45,6 +46,10 @@ RESTART_DELAY_S = 1.0
 """Delay of a restart that was requested on the page, in seconds, so that the page still gets the response."""
 
 
+DOCTOR_TIMEOUT_S = 120.0
+"""Longest duration of `tilekeeper doctor`, in seconds. Several of its commands may need their whole time limit."""
+
+
 def restart_program(words: Sequence[str]) -> NoReturn:
     """Replace the running program `tilekeeper` by a new one with the arguments `words`.
 
@@ -52,5 +57,29 @@ def restart_program(words: Sequence[str]) -> NoReturn:
     have closed everything, because no `finally` block and no `atexit` function runs.
     """
     sys.stdout.flush()
+    os.execv(sys.executable, _make_command(words))
+
+
+def describe_machine() -> str:
+    """Return the output of `tilekeeper doctor`, without a picture and speech, for a problem report.
+
+    It runs in a process of its own: a check that hangs or crashes does not affect the table.
+    """
+    try:
+        done = subprocess.run(
+            _make_command(["doctor", "--no-picture"]),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=DOCTOR_TIMEOUT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"tilekeeper doctor: {error}"
+    return done.stdout
+
+
+def _make_command(words: Sequence[str]) -> list[str]:
+    """Return the command line that starts the running program `tilekeeper` with the arguments `words`."""
     before = sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]  # options of Python, and the program
-    os.execv(sys.executable, [sys.executable, *before, *words])
+    return [sys.executable, *before, *words]
