@@ -18,7 +18,7 @@ from pathlib import Path
 from device.demo.demo_table import load_demo_games
 from device.hall.publishing.directed_table import DirectedTable
 from device.hall.publishing.publisher import HallPublisher
-from device.session.clock import ClockView
+from device.session.clock import ChessClock
 from device.session.commands.base import TableCommand
 from device.session.commands.games import StartClock
 from device.session.messages import make_refusal
@@ -138,7 +138,7 @@ class ScriptedTable:
         self._turn_began = self._now()
         running = None if game.is_over or self._is_paused else game.to_move
         limit, overtime = float(game.rules.clock_seconds), game.rules.overtime_points
-        clock = ClockView(limit, overtime, tuple(self._used), running, self._is_paused, self._turn_began)
+        clock = ChessClock(limit, overtime, tuple(self._used), running, self._is_paused, self._turn_began)
         self.state = replace(
             build_snapshot(game, None),
             revision=self.state.revision + 1,

@@ -199,7 +199,7 @@ def make_table_state(
     """
     clock = None
     if state.clock:
-        used = tuple(round(state.clock.compute_used(player, now), 1) for player in range(len(state.clock.used)))
+        used = tuple(round(seconds, 1) for seconds in state.clock.advance_to(now).used)
         clock = TableClock(state.clock.limit, used, state.clock.running, state.clock.paused)
     return TableState(
         table=table,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from device.session.clock import ClockView
+from device.session.clock import ChessClock
 from device.session.messages import DeferredQuestion, Notice, Question
 from engine.reading import BOARD_SIZE
 from engine.rules import ChallengeRule, Rules
@@ -241,7 +241,7 @@ class TableSnapshot:
     winners: tuple[int, ...] = ()
     racks_wanted: tuple[int, ...] = ()
     skips_racks: bool = False
-    clock: ClockView | None = None
+    clock: ChessClock | None = None
     drawing: tuple[int, ...] = ()
     rules: Rules | None = None
     finish_lines: tuple[int, ...] = ()

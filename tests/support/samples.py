@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from device.session.clock import ClockView
+from device.session.clock import ChessClock
 from device.session.messages import START_FROM_HERE, Notice, Question, Trouble
 from device.session.snapshot import (
     NO_TILES,
@@ -178,9 +178,9 @@ FINISHED = replace(
         TurnView(5, 0, "endrack", 9, 402, word="QA"), TurnView(6, 1, "endrack", -9, 377, word="QA"),
     ),
 )  # fmt: skip
-TIMED = replace(MIDGAME, revision=16, clock=ClockView(1500, 10, (310.0, 754.0), running=None))
+TIMED = replace(MIDGAME, revision=16, clock=ChessClock(1500, 10, (310.0, 754.0), running=None))
 DRAWING = replace(BEFORE, revision=17, phase=Phase.DRAWING, turn_of=None, drawing=(0, 1))
-PAUSED = replace(TIMED, revision=18, phase=Phase.PAUSED, clock=ClockView(1500, 10, (310.0, 1554.0), paused=True))
+PAUSED = replace(TIMED, revision=18, phase=Phase.PAUSED, clock=ChessClock(1500, 10, (310.0, 1554.0), paused=True))
 EVERY = {
     "finished": FINISHED, "timed": TIMED, "drawing": DRAWING, "paused": PAUSED,
     "racks": RACKS,

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from device.session import messages
-from device.session.clock import ClockView
+from device.session.clock import ChessClock
 from device.session.messages import Trouble
 from device.session.snapshot import BoardView, LookView, Phase, PlayerView, Sight, TableSnapshot, TurnView
 from engine.messages import values_of
@@ -30,7 +30,7 @@ class Clock(msgspec.Struct, frozen=True):
     paused: bool
 
     @classmethod
-    def of(cls, clock: ClockView) -> Clock:
+    def of(cls, clock: ChessClock) -> Clock:
         """Return the clocks with the remaining times at the moment of the call."""
         now = time.monotonic()
         left = tuple(round(clock.compute_left(player, now), 2) for player in range(len(clock.used)))

@@ -34,7 +34,7 @@ from device.hall.receiving.event import (
     undo_change,
 )
 from device.hall.receiving.received_games import ReceivedGame
-from device.session.clock import ClockView
+from device.session.clock import ChessClock
 from device.session.snapshot import Phase, PlayerView, TableSnapshot
 from device.session.snapshot_builder import build_snapshot
 from device.storage.archive import parse_ledger
@@ -180,11 +180,11 @@ def _build_short_snapshot(table: HallTable, state: TableState) -> TableSnapshot:
     )
 
 
-def _make_clock(table: HallTable, state: TableState, overtime: int) -> ClockView | None:
+def _make_clock(table: HallTable, state: TableState, overtime: int) -> ChessClock | None:
     clock = state.clock
     if clock is None:
         return None
-    return ClockView(clock.limit, overtime, clock.used, clock.running, clock.paused, table.arrived)
+    return ChessClock(clock.limit, overtime, clock.used, clock.running, clock.paused, table.arrived)
 
 
 def is_state_of(state: TableState, game: ReceivedGame) -> bool:

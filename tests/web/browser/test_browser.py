@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from device.session.clock import ClockView
+from device.session.clock import ChessClock
 from device.session.commands.challenges import ChallengePlay
 from device.session.commands.corrections import CorrectSquare
 from device.session.commands.games import Undo
@@ -151,7 +151,7 @@ def test_clocks_are_right_when_the_table_was_switched_on_again(
 ) -> None:
     """The time of the table counts from its start: a page that stayed open would show an hour of overtime."""
     before = SimpleNamespace(monotonic=lambda: time.monotonic() + 5000)
-    clock = ClockView(1500, 10, (1382.0, 40.0), running=1)
+    clock = ChessClock(1500, 10, (1382.0, 40.0), running=1)
     with monkeypatch.context() as patch:
         patch.setattr("web.live.time", before)
         patch.setattr("web.pages.scoreboard.time", before)

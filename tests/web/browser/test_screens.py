@@ -17,7 +17,7 @@ from device.capture.turn_images import crop_squares
 from device.catalogue import get_text
 from device.panel.buttons import Pins
 from device.panel.panel import Panel, PanelActions
-from device.session.clock import ClockView
+from device.session.clock import ChessClock
 from device.session.commands.games import StartGame
 from device.session.messages import DeferredQuestion, Question
 from device.session.setup import SetupView
@@ -272,7 +272,7 @@ def test_title_of_a_stored_game_with_long_names_fits_a_phone(browser: Browser, t
 def test_clocks_tick_on_the_page_by_the_table_s_time(table: ShownTable, server: PageServer, browser: Browser) -> None:
     import time
 
-    clock = ClockView(1500, 10, (1382.0, 40.0), running=0, since=time.monotonic())
+    clock = ChessClock(1500, 10, (1382.0, 40.0), running=0, since=time.monotonic())
     table.show(replace(samples.TIMED, clock=clock))
     with open_tab(browser) as page:
         visit(page, server)
