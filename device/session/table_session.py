@@ -35,7 +35,7 @@ from device.session.commands.turns import EndFoundTurn
 from device.session.game_controller import Director, GameController, NoDirector
 from device.session.lookups import PlayPreview
 from device.session.messages import CommandRefusedError, Notice, Trouble, make_refusal
-from device.session.phases import TRANSITIONS, Transition, find_refusal_key
+from device.session.phases import ALLOWED_PHASES, Transition, find_refusal_key
 from device.session.setup import Corners, SetupView, TableSetup
 from device.session.snapshot import BoardView, Listener, Moment, TableSnapshot
 from device.session.snapshot_builder import list_premium_texts
@@ -233,7 +233,7 @@ class TableSession(Closeable):
         pressed = self._now()
 
         def find_refusal(state: TableSnapshot) -> CommandRefusedError | None:
-            if command.transition not in TRANSITIONS[state.phase]:
+            if state.phase not in ALLOWED_PHASES[command.transition]:
                 return make_refusal(find_refusal_key(state.phase, command.transition))
             if seat is not None and state.game and seat >= len(state.players):
                 return make_refusal("nobody-sits")

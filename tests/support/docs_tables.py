@@ -23,7 +23,8 @@ import numpy as np
 
 from calibration.evaluation.profile_gain import UNTRAINED_FONTS, Tally, replay_shots
 from calibration.evaluation.rendered_tables import RenderedTable
-from device.session.phases import TRANSITIONS
+from device.session.phases import ALLOWED_PHASES
+from device.session.snapshot import Phase
 from engine.reading import EMPTY, HIDDEN
 from engine.tiles import load_tile_set
 from tests.support.corner_errors import corner_error
@@ -148,9 +149,10 @@ def make_learning_table() -> str:
 def make_session_table() -> str:
     """Return the phases of the session, with the commands that each allows."""
     rows = []
-    for phase, transitions in TRANSITIONS.items():
-        commands = (command.name.lower().replace("_", " ") for command in transitions)
-        rows.append((f"`{phase.value}`", ", ".join(commands)))
+    for phase in Phase:
+        commands = (transition for transition, phases in ALLOWED_PHASES.items() if phase in phases)
+        names = [command.name.lower().replace("_", " ") for command in commands]
+        rows.append((f"`{phase.value}`", ", ".join(names) or "none"))
     return format_table(("phase", "commands that it allows"), rows)
 
 
