@@ -63,16 +63,8 @@ FRAME_US, IDLE_FRAME_US = 33_333, 100_000
 """Shortest time of a frame in microseconds during a game (`FRAME_US`) and while idle (`IDLE_FRAME_US`). Without a
 limit, some sensors give 56 frames a second."""
 
-_YUV_CONVERSIONS: Mapping[str, int] = {
-    "YUV420": cv2.COLOR_YUV2BGR_I420,
-    "YVU420": cv2.COLOR_YUV2BGR_YV12,
-    "NV12": cv2.COLOR_YUV2BGR_NV12,
-    "NV21": cv2.COLOR_YUV2BGR_NV21,
-    "YUYV": cv2.COLOR_YUV2BGR_YUYV,
-    "YVYU": cv2.COLOR_YUV2BGR_YVYU,
-    "UYVY": cv2.COLOR_YUV2BGR_UYVY,
-}
-_PLANAR_FORMATS = ("YUV420", "YVU420", "NV12", "NV21")
+_YUV_CONVERSIONS: Mapping[str, int] = {"YUV420": cv2.COLOR_YUV2BGR_I420, "NV12": cv2.COLOR_YUV2BGR_NV12}
+"""Formats with a plane of brightness: that of the small stream, and the only one of libcamera's virtual camera."""
 
 Array = npt.NDArray[np.uint8]
 Controls = dict[str, Any]
@@ -130,16 +122,8 @@ class PiCamera(Closeable):
         return frame
 
     def capture_preview(self) -> Frame:
-        """Return a small grey picture from the low-resolution stream. Raises `CameraError`.
-
-        If the camera has no such stream, return a reduced still.
-        """
-        self._ensure_open()
-        if self._camera.camera_configuration().get("lores"):
-            return self._capture_frame("lores", convert=to_luma, fresh=False)
-        frame = self._capture_frame("main", fresh=False)
-        step = max(1, frame.image.shape[1] // PREVIEW_WIDTH_PX)
-        return Frame(np.ascontiguousarray(frame.image[::step, ::step]), frame.time)
+        """Return a small grey picture from the low-resolution stream. Raises `CameraError`."""
+        return self._capture_frame("lores", convert=to_luma, fresh=False)
 
     def settle(self) -> None:
         """Adjust exposure, white balance and focus, then lock the three. Raises `CameraError`."""
@@ -295,10 +279,8 @@ def to_bgr(array: Array, form: str, size: tuple[int, int]) -> Image:
     width, height = size
     if form in _YUV_CONVERSIONS:
         image = cv2.cvtColor(array, _YUV_CONVERSIONS[form])
-    elif form in ("RGB888", "XRGB8888"):
-        image = array[..., :3]
-    elif form in ("BGR888", "XBGR8888", "MJPEG"):
-        image = array[..., 2::-1]
+    elif form == "RGB888":
+        image = array
     else:
         raise CameraError(get_text("camera-format", form))
     return np.ascontiguousarray(image[:height, :width], np.uint8)
@@ -311,7 +293,7 @@ def to_luma(array: Array, form: str, size: tuple[int, int]) -> Image:
     `CameraError`.
     """
     width, height = size
-    if form in _PLANAR_FORMATS:
+    if form in _YUV_CONVERSIONS:
         return np.ascontiguousarray(array[:height, :width], np.uint8)
     return np.asarray(cv2.cvtColor(to_bgr(array, form, size), cv2.COLOR_BGR2GRAY), np.uint8)
 
@@ -345,17 +327,11 @@ def _make_picamera2(number: int) -> Any:
 
 
 def _configure_streams(camera: Any) -> None:
-    """Configure a stream of stills and, if the camera supports a second one, a stream of small pictures.
-
-    The small pictures are for motion detection.
-    """
+    """Configure a stream of stills, and one of small pictures for motion detection."""
     size = fit_still_size(camera.sensor_resolution)
     main = {"format": "RGB888", "size": size}
     small = {"format": "YUV420", "size": fit_still_size(size, PREVIEW_WIDTH_PX)}
-    try:
-        camera.configure(camera.create_still_configuration(main=main, lores=small, buffer_count=2, queue=False))
-    except (RuntimeError, ValueError):
-        camera.configure(camera.create_still_configuration(main=main, buffer_count=2, queue=False))
+    camera.configure(camera.create_still_configuration(main=main, lores=small, buffer_count=2, queue=False))
 
 
 def _read_metadata(camera: Any) -> Mapping[str, Any]:

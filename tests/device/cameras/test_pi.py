@@ -81,8 +81,8 @@ class StandIn:
 
     sensor_resolution = (640, 480)
 
-    def __init__(self, form: str = "RGB888", controls: dict[str, Any] | None = None, *, lores: bool = True) -> None:
-        self.form, self.has_lores = form, lores
+    def __init__(self, form: str = "RGB888", controls: dict[str, Any] | None = None) -> None:
+        self.form = form
         self.camera_controls = OFFERED if controls is None else controls
         self.set: list[dict[str, Any]] = []
         self.brightness = 1.0
@@ -95,10 +95,8 @@ class StandIn:
         return wanted
 
     def configure(self, wanted: dict[str, Any]) -> None:
-        if wanted.get("lores") and not self.has_lores:
-            raise RuntimeError("Requested stream role not supported")
         assert wanted["main"]["format"] == "RGB888" and wanted["buffer_count"] == 2 and wanted["queue"] is False
-        self.configuration = {"main": wanted["main"] | {"format": self.form}, "lores": wanted.get("lores")}
+        self.configuration = {"main": wanted["main"] | {"format": self.form}, "lores": wanted["lores"]}
 
     def camera_configuration(self) -> dict[str, Any]:
         return self.configuration
@@ -164,10 +162,6 @@ def test_preview_is_the_brightness_of_the_small_stream() -> None:
     still, preview = camera.capture_still().image, camera.capture_preview().image
     assert preview.shape == (432, 768)
     assert abs(float(cv2.cvtColor(still, cv2.COLOR_BGR2GRAY).mean()) - float(preview.mean())) < 20
-
-
-def test_preview_without_a_small_stream_is_a_reduced_still() -> None:
-    assert opened(WideStandIn(lores=False)).capture_preview().image.shape == (432, 768, 3)
 
 
 def test_still_is_taken_after_the_call() -> None:
