@@ -104,8 +104,13 @@ def run(args: argparse.Namespace) -> int:
         data_folder=folder,
         open_link=webbrowser.open if args.browser else lambda _: None,
     )
+
+    def end(*_: object) -> None:
+        appliance.should_restart.clear()  # a program that is stopped while it restarts must not come back
+        appliance.ended.set()
+
     signals = (signal.SIGINT, signal.SIGTERM)
-    previous = {number: signal.signal(number, lambda *_: appliance.ended.set()) for number in signals}
+    previous = {number: signal.signal(number, end) for number in signals}
     try:
         appliance.serve(new=args.new, has_options=has_game_options(args))
     finally:
