@@ -22,7 +22,6 @@ from device.cameras.base import (
     CLOSED_MESSAGE,
     DEFAULT_MAINS_HZ,
     FRAME_TIMEOUT_S,
-    REOPEN_DELAYS_S,
     STALLED_MESSAGE,
     BlackPictureError,
     CameraError,
@@ -34,7 +33,6 @@ from device.cameras.base import (
 )
 from device.catalogue import get_text
 from device.system.closeable import Closeable
-from device.system.periodic import Backoff
 
 _log = logging.getLogger(__name__)
 
@@ -100,8 +98,6 @@ class PiCamera(Closeable):
         self._last_capture = clock()
         self._closed = False
         self._brightness = 0.0
-        self._backoff = Backoff(REOPEN_DELAYS_S)
-        self._next_try = 0.0
         self._camera: Any = None
         self._open()
 
@@ -131,7 +127,7 @@ class PiCamera(Closeable):
         try:
             self._settle_controls(self._camera)
         except Exception as error:
-            raise self._record_failure(error) from error
+            raise self._close_failed(error) from error
 
     def close(self) -> None:
         """Close the camera; further calls raise `CameraError`."""
@@ -145,9 +141,8 @@ class PiCamera(Closeable):
             _configure_streams(self._camera)
             self._camera.start()
             self._settle_controls(self._camera)
-            self._backoff.reset()
         except Exception as error:
-            raise self._record_failure(error) from error
+            raise self._close_failed(error) from error
 
     def _settle_controls(self, camera: Any) -> None:
         """Wait until exposure, white balance and focus have settled, then lock them: all pictures shall look alike."""
@@ -172,7 +167,7 @@ class PiCamera(Closeable):
             image = self._capture_image(self._camera, stream, convert=convert or to_bgr, fresh=fresh)
             return Frame(image, self._clock())
         except Exception as error:
-            raise self._record_failure(error) from error
+            raise self._close_failed(error) from error
 
     def _adapt_frame_rate(self, camera: Any) -> None:
         """Reduce the sensor's frame rate while fewer than one picture a second is needed, for less heat and load."""
@@ -200,18 +195,15 @@ class PiCamera(Closeable):
                 request.release()
 
     def _ensure_open(self) -> None:
-        """Open the camera again if it has failed and the next attempt is due. Raises `CameraError`."""
+        """Open the camera again if it has failed. Raises `CameraError`."""
         if self._closed:
             raise CameraError(CLOSED_MESSAGE)
         if self._camera is None:
-            if self._clock() < self._next_try:
-                raise CameraError(STALLED_MESSAGE)
             self._open()
 
-    def _record_failure(self, error: Exception) -> CameraError:
-        """Close the camera, set the time of the next attempt to open it, and return the `CameraError` to raise."""
+    def _close_failed(self, error: Exception) -> CameraError:
+        """Close the camera, so that the next capture opens it again, and return the `CameraError` to raise."""
         self._close_camera()
-        self._next_try = self._clock() + self._backoff.record_failure()
         return error if isinstance(error, CameraError) else CameraError(describe_error(error))
 
     def _close_camera(self) -> None:

@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from contextlib import suppress
 
 from device.cameras.base import CLOSED_MESSAGE, AutoExposureCamera, Camera, CameraError, Frame, Image
-from device.system.periodic import Backoff
 
-CONNECT_DELAYS_S = (0.5, 1.0, 2.0, 4.0)
-"""Seconds before each attempt to open a camera that is not connected; the last value is repeated."""
 _POLL_INTERVAL_S = 0.1
 
 
 class ReconnectingCamera:
     """A live camera that is opened at once if possible, and otherwise when a picture is captured.
 
-    `opener` opens the camera, or raises `CameraError` if none is connected. The delay between attempts grows with each
-    failure. `clock` returns seconds. If a network camera does not answer, an attempt to open it takes seconds. The
-    event `ended` ends the wait for it, as `close` does.
+    `opener` opens the camera, or raises `CameraError` if none is connected. `CameraMonitor` delays further attempts. If
+    a network camera does not answer, an attempt to open it takes seconds. The event `ended` ends the wait for it, as
+    `close` does.
     """
 
     is_live = True
 
-    def __init__(
-        self,
-        opener: Callable[[], Camera],
-        clock: Callable[[], float] = time.monotonic,
-        ended: threading.Event | None = None,
-    ) -> None:
+    def __init__(self, opener: Callable[[], Camera], ended: threading.Event | None = None) -> None:
         self._opener = opener
-        self._clock = clock
         self._lock = threading.Lock()
         self._camera: Camera | None = None
         self._closing, self._ended = threading.Event(), ended or threading.Event()
-        self._backoff = Backoff(CONNECT_DELAYS_S)
-        self._next_try = clock()
         self.trouble = ""
         """The reason why the camera is not open, on one line; empty if the camera is open."""
         with suppress(CameraError):  # the reason is kept in `trouble` and raised by each capture
@@ -77,16 +65,13 @@ class ReconnectingCamera:
             return self._camera
 
     def _try_open(self) -> Camera:
-        """Open the camera unless the last attempt was a moment ago. Raises `CameraError`."""
+        """Open the camera, and keep the reason if this fails. Raises `CameraError`."""
         if self._is_closing:
             raise CameraError(CLOSED_MESSAGE)
-        if self._clock() < self._next_try:
-            raise CameraError(self.trouble)
         try:
             camera = self._open()
         except CameraError as error:
             self.trouble = str(error)
-            self._next_try = self._clock() + self._backoff.record_failure()
             raise
         self.trouble = ""
         return camera

@@ -194,9 +194,8 @@ def test_black_picture_is_an_error() -> None:
     camera.capture_still()
 
 
-def test_stalled_camera_is_opened_again_with_back_off() -> None:
+def test_stalled_camera_is_opened_again_by_the_next_capture() -> None:
     made: list[StandIn] = []
-    now = [100.0]
 
     def make() -> StandIn:
         made.append(StandIn())
@@ -204,25 +203,13 @@ def test_stalled_camera_is_opened_again_with_back_off() -> None:
             raise IndexError("No camera number 0 found")
         return made[-1]
 
-    def clock() -> float:
-        now[0] += 0.01
-        return now[0]
-
-    camera = PiCamera(make, settle_s=0.05, clock=clock)
+    camera = PiCamera(make, settle_s=0.05)
     made[0].fail = TimeoutError()
     with pytest.raises(CameraError, match="The table keeps trying"):
         camera.capture_preview()
     assert made[0].closed
-    with pytest.raises(CameraError, match="The table keeps trying"):
-        camera.capture_still()
-    assert len(made) == 1, "not before its time"
-    now[0] += 0.3
     with pytest.raises(CameraError, match="No camera module was found"):
         camera.capture_still()
-    now[0] += 0.3
-    with pytest.raises(CameraError, match="keeps trying"):
-        camera.capture_still()
-    now[0] += 0.3
     assert camera.capture_still().image.shape == (480, 640, 3) and len(made) == 3
 
 
