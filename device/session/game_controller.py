@@ -97,16 +97,6 @@ class Director(Protocol):
         """Return True if a game of these players waits until the director starts the round."""
 
 
-class NoDirector:
-    """The director of a table that belongs to no hall."""
-
-    pairing: tuple[str, ...] = ()
-
-    def must_wait(self, _: Sequence[str]) -> bool:
-        """Return False: no game waits."""
-        return False
-
-
 MAX_QUICK_S = 10.0
 """Time after a press, in seconds, in which another press is probably by the same player, who changes the play.
 
@@ -122,12 +112,12 @@ class GameController:
         store: GameStore,
         words: WordList | None,
         now: Callable[[], float],
-        find_director: Callable[[], Director] = lambda: NoDirector(),
+        find_director: Callable[[], Director | None] = lambda: None,
     ) -> None:
         self.store = store
         """The store of all games."""
         self.find_director = find_director
-        """Function that returns the director of the hall to which the table belongs."""
+        """Function that returns the director of the hall to which the table belongs, or None."""
         self._now = now
         self._log: GameLog | None = None
         self.game_before: tuple[GameLog, WordList | None] | None = None
@@ -265,7 +255,8 @@ class GameController:
             self.words = words
         self.colours.save(zip(started.players, colours, strict=False))
         self.open_log(log)
-        self.set_paused(self.find_director().must_wait(started.players))
+        director = self.find_director()
+        self.set_paused(director is not None and director.must_wait(started.players))
         self.report_unsaved(save_error)
         if before is not None and not before.game.turns:
             before.discard()

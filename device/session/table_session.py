@@ -32,7 +32,7 @@ from device.session.commands.base import (
 from device.session.commands.challenges import update_challenge_question
 from device.session.commands.turn_corrections import TurnCommand
 from device.session.commands.turns import EndFoundTurn
-from device.session.game_controller import Director, GameController, NoDirector
+from device.session.game_controller import Director, GameController
 from device.session.lookups import PlayPreview
 from device.session.messages import CommandRefusedError, Notice, Trouble, make_refusal
 from device.session.phases import ALLOWED_PHASES, Transition, find_refusal_key
@@ -109,7 +109,7 @@ class TableSession(Closeable):
         """The camera if it is a phone on a stand that sends its pictures, otherwise None."""
         follows_board = config.follows_board and not self.uses_phone_camera
         self._board_camera = BoardCamera(camera, reader, follows_board=follows_board, clock=clock, wait=closing.wait)
-        self.director: Director = NoDirector()
+        self.director: Director | None = None
         """The director of a hall, for whom new games wait."""
         self._controller = GameController(store, words, clock, lambda: self.director)
         self._setup = TableSetup(self._board_camera, store, profile)

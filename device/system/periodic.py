@@ -57,13 +57,8 @@ class Backoff:
 
     def __init__(self, delays_s: Sequence[float]) -> None:
         """Set the delays in seconds, one for each consecutive failure; the last one is repeated."""
-        if not delays_s:
-            raise ValueError("a back-off needs one delay or more")
         self._delays_s = tuple(delays_s)
         self._failure_count = 0
-
-    def __repr__(self) -> str:
-        return f"<Backoff: {self._failure_count} failures>"
 
     def record_failure(self) -> float:
         """Count a failure; return the seconds to wait before the next attempt."""

@@ -282,8 +282,9 @@ class PlayAgain(TableCommand, frozen=True):
             started = last.game.start_event
             words = ... if controller.has_game or self.words_for is None else self.words_for(started)
             players, first = last.game.players, (last.game.first_player + 1) % len(started.players)
-            if (pairing := controller.find_director().pairing) and set(pairing) != set(players):
-                players, first = pairing, 0
+            director = controller.find_director()
+            if director is not None and director.pairing and set(director.pairing) != set(players):
+                players, first = director.pairing, 0
             controller.start_game(replace(started, players=players, first=first), words, ())
         context.turn_recorder.prepare_board()
 

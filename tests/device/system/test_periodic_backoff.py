@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from device.system.periodic import Backoff
 
 
@@ -17,8 +15,3 @@ def test_backoff_begins_again_after_a_success() -> None:
     backoff.record_failure()
     backoff.reset()
     assert backoff.record_failure() == 0.5
-
-
-def test_backoff_without_delays_is_an_error() -> None:
-    with pytest.raises(ValueError, match="one delay"):
-        Backoff(())
