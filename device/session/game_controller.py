@@ -23,7 +23,6 @@ from device.session.messages import (
 )
 from device.session.phases import TURN_PHASES
 from device.session.picture_buffer import QUESTION_KIND, PictureBuffer
-from device.session.player_colours import PlayerColours
 from device.session.questions import (
     find_asked_words,
     is_challenge,
@@ -125,8 +124,8 @@ class GameController:
         self.clock_keeper: ClockKeeper | None = None
         """The keeper of the game's clock; None in the lobby."""
         self._shown_warnings: set[str] = set()
-        self.colours = PlayerColours(store)
-        """Colours of all players in the store."""
+        self.colours: dict[str, str] = {}
+        """The colours of all players in the store, by name."""
         self.words = words
         """The word list in use; None means that words are not checked."""
         self.pictures = PictureBuffer(store)
@@ -253,7 +252,7 @@ class GameController:
             self.game_before = before, self.words
         if not isinstance(words, EllipsisType):
             self.words = words
-        self.colours.save(zip(started.players, colours, strict=False))
+        self.save_colours(zip(started.players, colours, strict=False))
         self.open_log(log)
         director = self.find_director()
         self.set_paused(director is not None and director.must_wait(started.players))
@@ -273,7 +272,8 @@ class GameController:
                     self._pictured[number] = _name_question_picture(log.number, number)
         self._shown_warnings.clear()
         self.clock_keeper = ClockKeeper(self.store, log, self._now)
-        self.colours.load()
+        with log_store_errors("the colours of the players are not known"):
+            self.colours = dict(self.store.list_players())
 
     @property
     def can_return(self) -> bool:
@@ -515,6 +515,13 @@ class GameController:
         if self.clock_keeper:
             self.clock_keeper.save()
 
+    def save_colours(self, colours: Iterable[tuple[str, str]]) -> None:
+        """Save the colours of players, given as (name, colour), for this game and later games."""
+        with log_store_errors("the colours of the players are not kept"):
+            for name, colour in colours:
+                self.colours[name] = colour
+                self.store.save_colour(name, colour)
+
     def set_paused(self, paused: bool) -> None:
         """Pause or continue the game."""
         if self.clock_keeper:
@@ -565,7 +572,7 @@ class GameController:
         snapshot = build_snapshot(game, self.words, find_provisional_turns(log.ledger))
         return replace(
             snapshot,
-            players=tuple(map(self.colours.colour_player, snapshot.players)),
+            players=tuple(replace(one, colour=self.colours.get(one.name, "")) for one in snapshot.players),
             turns=tuple(
                 replace(view, doubtful=self._find_doubtful(turn.placements) if turn.stands else ())
                 for view, turn in zip(snapshot.turns, game.turns, strict=True)

@@ -27,10 +27,6 @@ class PictureBuffer:
         """Add a picture."""
         self._pictures = dict([*self._pictures.items(), (name, jpeg)][-MAX_PICTURES:])
 
-    def get(self, name: str) -> bytes | None:
-        """Return a picture by its name, or None if it is not in the buffer any more."""
-        return self._pictures.get(name)
-
     def find(self, name: str) -> bytes | None:
         """Return a picture by its name from the buffer or the store, or None if there is no such picture.
 

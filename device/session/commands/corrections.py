@@ -218,7 +218,8 @@ class RenamePlayer(TableCommand, frozen=True):
         check_player(controller.game, self.player)
         before, after = controller.game.players[self.player], clean_name(self.new_name)
         controller.commit(PlayerRenamed(self.player, after))
-        controller.colours.save([(after, controller.colours.get(after) or controller.colours.get(before))])
+        colours = controller.colours
+        controller.save_colours([(after, colours.get(after) or colours.get(before, ""))])
 
 
 CORRECTION_COMMANDS = (
