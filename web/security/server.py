@@ -227,7 +227,7 @@ The session has about a dozen threads. So the program has at most 40 threads, ho
 SEND_TIMEOUT_MS = 10_000
 """Time without a TCP acknowledgement after which a connection is closed, in milliseconds (RFC 5482, TCP_USER_TIMEOUT).
 """
-CLOSE_TIMEOUT_S = 2.0
+CLOSE_TIMEOUT_S = 2
 """Time to wait for requests in progress when the server is closed, in seconds."""
 _SPARE_FILES = 256
 """Number of file descriptors reserved for other uses than connections: store, camera, pins, libraries."""
@@ -343,14 +343,10 @@ class PageServer:
         await asyncio.wait([closing, *serving], return_when=asyncio.FIRST_COMPLETED)
         for server in servers:
             server.should_exit = True
-        await asyncio.wait(serving, timeout=CLOSE_TIMEOUT_S)
+        await asyncio.wait(serving)
         for server in servers:
-            server.force_exit = True  # do not wait for a connection that is never lost
             for connection in tuple(server.server_state.connections):
                 connection.transport.abort()
-        _, hanging = await asyncio.wait(serving, timeout=CLOSE_TIMEOUT_S)
-        for task in hanging:
-            task.cancel()
         closing.cancel()
         await self._loop.run_in_executor(None, self._workers.executor.shutdown)
 
@@ -367,6 +363,7 @@ class PageServer:
             proxy_headers=False,  # a client can send any address in a header
             server_header=False,
             timeout_keep_alive=round(IDLE_TIMEOUT_S),
+            timeout_graceful_shutdown=CLOSE_TIMEOUT_S,
         )
         config.load()
         config.ssl = context
