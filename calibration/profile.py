@@ -193,18 +193,12 @@ def _scale_tiles(square: SquareReading, tiles: Sequence[str], factors: Floats, l
     return rank_candidates(kept | dict(zip(tiles, scaled.tolist(), strict=True)))
 
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 """Version of the format of profile files."""
 _MAX_UNPACKED_BYTES: Final = 4_000_000
 """Maximum uncompressed size of a profile file in bytes; a full profile is much smaller."""
 _MAX_SOURCE_CHARS: Final = 24
 """Maximum length of a game's name in the file, in characters; longer names are cut off."""
-_EMPTY_BOARD_ARRAYS: Final = {
-    "colours": np.zeros((len(SQUARES), 3), np.float32),
-    "times": np.zeros(len(SQUARES), np.uint8),
-    "record": np.array(0.0),
-}
-"""Arrays of zeros for the colours of empty squares; earlier releases load only profile files with these arrays."""
 
 
 class ProfileFileError(TilekeeperError):
@@ -262,8 +256,7 @@ def _to_arrays(examples: Sequence[Example]) -> dict[str, Any]:
         "symbols": np.array([example.symbol for example in examples], "U8"),
         "sources": np.array([example.source for example in examples], f"U{_MAX_SOURCE_CHARS}"),
         "squares": np.array([example.square for example in examples], np.uint8),
-        "told": np.ones(len(examples), np.bool_),  # True: confirmed by the players; earlier releases require this key
-    } | _EMPTY_BOARD_ARRAYS
+    }
 
 
 def _from_arrays(arrays: Mapping[str, Any]) -> tuple[Example, ...]:

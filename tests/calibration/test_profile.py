@@ -22,8 +22,8 @@ from vision.recognition.views import BoardViews
 
 MUDDLED = {"A": 0.6, "B": 0.13, "C": 0.13, BLANK: 0.13}
 LARGEST = 1_000_000
-VERSION_1_FILE = Path(__file__).parent / "data" / "table-version-1.npz"
-"""A profile of two games (`taught`), as version 1 of the format saves it."""
+VERSION_2_FILE = Path(__file__).parent / "data" / "table-version-2.npz"
+"""A profile of two games (`taught`), as version 2 of the format saves it."""
 
 
 def photo(board: BoardReading | None, views: BoardViews | None) -> PhotoReading:
@@ -58,9 +58,9 @@ def test_what_was_learnt_outlasts_the_program(tmp_path: Path) -> None:
     assert symbol_at_100(again) == "B"
 
 
-def test_table_profile_opens_file_of_version_1(tmp_path: Path) -> None:
+def test_table_profile_opens_file_of_version_2(tmp_path: Path) -> None:
     path = tmp_path / "table.npz"
-    path.write_bytes(VERSION_1_FILE.read_bytes())
+    path.write_bytes(VERSION_2_FILE.read_bytes())
     profile = TableProfile(path, Muddle())
     assert profile.problem == ""
     assert {one.symbol for one in profile.examples} == {"A", "B", "C"}
@@ -117,13 +117,6 @@ def test_table_profile_leaves_blank_or_empty_as_it_is() -> None:
     assert after.squares[30] == doubt.board.squares[30]
 
 
-def test_saved_file_has_the_keys_that_earlier_releases_need(tmp_path: Path) -> None:
-    taught(tmp_path / "table.npz").save(write_file)
-    with np.load(tmp_path / "table.npz") as new, np.load(VERSION_1_FILE) as old:
-        assert set(new) == set(old)
-        assert all(new[key].dtype.kind == old[key].dtype.kind and new[key].ndim == old[key].ndim for key in old)
-
-
 @pytest.fixture(scope="module")
 def good_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[bytes]:
     path = tmp_path_factory.mktemp("good") / "table.npz"
@@ -177,7 +170,7 @@ def test_file_of_a_newer_version_is_left_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "table.npz"
     taught(path).save(write_file)
     with np.load(path) as arrays:
-        np.savez(path, **{**arrays, "version": np.array(2)})
+        np.savez(path, **{**arrays, "version": np.array(3)})
     content = path.read_bytes()
     knowledge = TableProfile(path, Muddle())
     assert "newer Tilekeeper" in knowledge.problem and not knowledge.examples

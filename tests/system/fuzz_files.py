@@ -75,7 +75,7 @@ more_rules = ["exchange=seven"]
 [page]
 names = ["score.example.org"]
 """
-PROFILE = Path(__file__).parents[1] / "calibration" / "data" / "table-version-1.npz"
+PROFILE = Path(__file__).parents[1] / "calibration" / "data" / "table-version-2.npz"
 API_REQUESTS: dict[str, dict[str, object]] = {
     "commands/new-game": {"players": ["Anna", "Ben"], "first": 0, "choices": {"tiles": "en", "minutes": "25"}},
     "commands/answer": {"answer": 0},
