@@ -91,7 +91,6 @@ class BrokerConnection:
         )
         self._client.connect_timeout = CONNECT_TIMEOUT_S
         self._client.on_connect = lambda _client, _data, _flags, reason, _properties: self._handle_reply(reason)
-        self._client.on_disconnect = lambda _client, _data, _flags, reason, _properties: self._handle_end(reason)
         self._client.on_publish = lambda _client, _data, mid, reason, _properties: self._handle_ack(mid, reason)
         if will:
             self._client.will_set(will.topic, will.payload, QOS, will.retain)
@@ -220,7 +219,3 @@ class BrokerConnection:
         self._unacknowledged.discard(mid)
         if reason.is_failure and on_refused:
             on_refused(str(reason))
-
-    def _handle_end(self, reason: ReasonCode) -> None:
-        if reason.getName() == "Session taken over":
-            self._refusal = "another program has this name"
