@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from flask import Response, current_app, request
 
@@ -18,8 +18,6 @@ LANGUAGE_KEY = "TILEKEEPER_LANGUAGE"
 """Configuration key for the language of the pages on devices without a chosen language. If the value is empty, the
 browser's language is used."""
 _COOKIE_MAX_AGE_S = 365 * 24 * 3600
-_MAX_CACHED_TEXTS = 4096
-"""Largest number of formatted texts in the cache. A page has hundreds of texts, and a turn changes only a few."""
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\U00010800-\U00010fff\U0001e800-\U0001efff]")
 """A letter of a script that is written from right to left, such as Hebrew and Arabic."""
 
@@ -37,7 +35,7 @@ class Texts:
 
     def __call__(self, key: str, /, **values: object) -> str:
         """Return the text with the key `key` in this language, with `values` in place of its placeholders."""
-        return _format_text(self.catalogue, key, **{name: self._translate(value) for name, value in values.items()})
+        return self.catalogue.format(key, **{name: self._translate(value) for name, value in values.items()})
 
     def translate(self, message: Notice | Question | Exception | str) -> str:
         """Return a message of the table in this language; a plain string is returned unchanged."""
@@ -66,11 +64,6 @@ def _isolate_value(value: object) -> object:
     if isinstance(value, tuple):
         return tuple(map(_isolate_value, value))
     return isolate(value) if isinstance(value, str) else value
-
-
-@lru_cache(_MAX_CACHED_TEXTS, typed=True)
-def _format_text(catalogue: Catalogue, key: str, /, **values: object) -> str:
-    return catalogue.format(key, **values)
 
 
 @cache

@@ -31,11 +31,6 @@ from web.streams import NO_STREAM_TEXT, EventStream, EventStreams, NoStreamError
 
 PARTS = ("status", "talk", "scores", "last", "board", "camera", "unseen", "chart", "turns", "rules")
 """The changing parts of the page. Each name is a template name and the id of an HTML element."""
-BOARD_FIELDS = ("board", "question", "in_bag", "edition", "tile_set", "board_colours")
-"""The fields of a snapshot that the board's template uses. The board is rendered only if one of them has changed.
-
-Rendering its 225 squares takes longer than all other parts.
-"""
 MAX_CACHE_ENTRIES = 16
 """Largest number of states in the cache. A client that shows one of these states gets only the changed parts."""
 
@@ -101,7 +96,8 @@ class LiveUpdates:
         with self._cache_lock:
             key = self._make_state_id(state), t.language
             if key not in self._rendered_states:
-                self._rendered_states[key] = RenderedState(key[0], t, state, self._render_parts(state, t))
+                parts = {name: self._render_part(name, state, t) for name in PARTS}
+                self._rendered_states[key] = RenderedState(key[0], t, state, parts)
                 while len(self._rendered_states) > MAX_CACHE_ENTRIES:
                     del self._rendered_states[next(iter(self._rendered_states))]
             return self._rendered_states[key]
@@ -148,15 +144,6 @@ class LiveUpdates:
 
     def _make_state_id(self, state: TableSnapshot) -> str:
         return f"{self._run_id}-{state.revision}"
-
-    def _render_parts(self, state: TableSnapshot, t: Texts) -> dict[str, str]:
-        """Return the parts of a state as HTML; an unchanged board is not rendered again."""
-        same_language = (one for one in reversed(self._rendered_states.values()) if one.t.language == t.language)
-        last = next(same_language, None)
-        parts = {}
-        if last is not None and all(getattr(state, name) == getattr(last.state, name) for name in BOARD_FIELDS):
-            parts["board"] = last.parts["board"]
-        return {name: parts.get(name) or self._render_part(name, state, t) for name in PARTS}
 
     def _render_part(self, name: str, state: TableSnapshot, t: Texts) -> str:
         charts = build_score_charts(state) if name == "chart" else ()

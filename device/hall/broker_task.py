@@ -20,7 +20,8 @@ _log = logging.getLogger(__name__)
 RECONNECT_DELAYS_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Seconds before each attempt to connect to the broker again; the last value is repeated."""
 SHORT_CONNECTION_S, MAX_SHORT_CONNECTIONS = 30.0, 3
-"""If two clients have the same name, each ends the connection of the other, and not all brokers give the reason. After `MAX_SHORT_CONNECTIONS` successive connections of less than `SHORT_CONNECTION_S` seconds, this is assumed."""
+"""If two clients have the same name, each ends the connection of the other, and not all brokers give the reason. After
+`MAX_SHORT_CONNECTIONS` successive connections of less than `SHORT_CONNECTION_S` seconds, this is assumed."""
 CLOSE_TIMEOUT_S = 5.0
 """Longest time to wait for the thread at the end, in seconds.
 

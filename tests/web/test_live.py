@@ -8,10 +8,8 @@ import itertools
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from typing import Any
 
-import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
@@ -20,8 +18,6 @@ from tests.support import samples
 from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable
 from web import create_app
-from web.i18n import Texts
-from web.live import BOARD_FIELDS
 from web.security.server import PageServer
 from web.streams import MAX_EVENTS_PER_STEP, MAX_SHARED_EVENTS, EventStream, EventStreams
 
@@ -60,34 +56,6 @@ def test_only_the_parts_that_changed_are_sent(table: ShownTable, client: FlaskCl
     seen = news(client)["id"]
     table.show(samples.LOOKING)
     assert set(news(client, seen)["parts"]) == {"status"}
-
-
-def test_board_that_has_not_changed_is_not_drawn_again(
-    table: ShownTable, app: Flask, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    table.show(samples.MIDGAME)
-    board = news(client)["parts"]["board"]
-    drawn, live = [], app.extensions["live"]
-    draw = live._render_part
-    monkeypatch.setattr(live, "_render_part", lambda name, *values: drawn.append(name) or draw(name, *values))
-    table.show(samples.LOOKING)
-    assert news(client)["parts"]["board"] == board
-    table.show(replace(samples.MIDGAME, board=samples.EMPTY.board))
-    assert news(client)["parts"]["board"] != board
-    assert drawn.count("status") == 2 and drawn.count("board") == 1
-
-
-def test_board_uses_no_other_fields_of_the_state(app: Flask) -> None:
-    used = set()
-
-    class RecordingState:
-        def __getattr__(self, name: str) -> object:
-            used.add(name)
-            return getattr(samples.MIDGAME, name)
-
-    with app.test_request_context():
-        app.jinja_env.get_template("parts/board.html").render(state=RecordingState(), t=Texts("en"))
-    assert used == set(BOARD_FIELDS)
 
 
 def test_id_from_before_a_restart_brings_everything(table: ShownTable, client: FlaskClient) -> None:
