@@ -139,7 +139,8 @@ def create_app(
     app.config[LANGUAGE_KEY] = host_info.language
     if template_cache is not None:
         app.jinja_env.bytecode_cache = TemplateCache(template_cache, app.jinja_env)
-    page = live.LiveUpdates(app.jinja_env, session, EventStreams(max_streams))
+    page = live.LiveUpdates(app.jinja_env, session.state, EventStreams(max_streams))
+    session.add_listener(page.show)
     app.extensions["live"] = page
     archive = GameArchive(store or _open_empty_store(app), lambda: session.state.game)
     app.extensions["table"] = ServedTable(

@@ -23,7 +23,7 @@ from flask import Blueprint, Response, request
 from flask.typing import ResponseReturnValue
 from jinja2 import Environment
 
-from device.session.snapshot import SnapshotSource, TableSnapshot
+from device.session.snapshot import TableSnapshot
 from device.system.voice import describe_change
 from web.filters import build_score_charts, flags, make_colours_path
 from web.i18n import Texts, texts
@@ -66,29 +66,28 @@ def add_server_time(message: str) -> str:
 
 
 class LiveUpdates:
-    """Updates of the page for the clients of one session: renders each new state, and sends it to the open streams.
+    """Updates of the page for the clients of one table: renders each new state, and sends it to the open streams.
 
     In a hall, `name` is the name of the table.
     """
 
-    def __init__(self, templates: Environment, session: SnapshotSource, streams: EventStreams, name: str = "") -> None:
+    def __init__(self, templates: Environment, state: TableSnapshot, streams: EventStreams, name: str = "") -> None:
         self._templates = templates
-        self._session = session
         self._name = name
         self._run_id = secrets.token_hex(4)
-        self._newest_state = session.state
-        self._closed = False
+        self._newest_state = state
         self._cache_lock = threading.Lock()
         self._rendered_states: dict[tuple[str, str], RenderedState] = {}
         self.streams = streams
-        session.add_listener(self._handle_state)
 
     def close(self) -> None:
         """End all streams."""
-        if not self._closed:
-            self._closed = True
-            self._session.remove_listener(self._handle_state)
-            self.streams.close()
+        self.streams.close()
+
+    def show(self, state: TableSnapshot) -> None:
+        """Make `state` the newest state, and send it to the open streams."""
+        self._newest_state = state
+        self.streams.notify()
 
     def render_newest(self, t: Texts) -> RenderedState:
         """Return the newest state with its parts rendered in the language of `t`."""
@@ -137,10 +136,6 @@ class LiveUpdates:
             return self._make_state_id(state), encode(state)
 
         return open_stream(self.streams, EventStream("states", since, lambda: self.newest_id, make_event))
-
-    def _handle_state(self, state: TableSnapshot) -> None:
-        self._newest_state = state
-        self.streams.notify()
 
     def _make_state_id(self, state: TableSnapshot) -> str:
         return f"{self._run_id}-{state.revision}"

@@ -24,8 +24,7 @@ from device.hall.receiving.event import (
 )
 from device.hall.receiving.hall_state import HallState, HallTable
 from device.session.messages import Notice
-from device.session.snapshot import Listener, TableSnapshot
-from device.session.threads import Listeners
+from device.session.snapshot import TableSnapshot
 from device.storage.database import compute_checksum
 from web.i18n import Texts
 from web.live import LiveUpdates, add_server_time
@@ -40,27 +39,6 @@ A longer number counts as unknown, because Python refuses to convert very long n
 """
 MAX_RESULTS = 12
 """Largest number of results that the page of the hall lists; older results are not shown."""
-
-
-class TableFeed:
-    """Source of the snapshots of one table, for `LiveUpdates`."""
-
-    def __init__(self, state: TableSnapshot) -> None:
-        self.state = state
-        self._listeners = Listeners[TableSnapshot]()
-
-    def add_listener(self, listener: Listener) -> None:
-        """Call `listener` with each new snapshot."""
-        self._listeners.add(listener)
-
-    def remove_listener(self, listener: Listener) -> None:
-        """Stop calling `listener`."""
-        self._listeners.remove(listener)
-
-    def show(self, state: TableSnapshot) -> None:
-        """Set the newest snapshot, and call the listeners with it."""
-        self.state = state
-        self._listeners.notify(state)
 
 
 class HallView:
@@ -79,7 +57,7 @@ class HallView:
         self._run_id = secrets.token_hex(4)
         self._lock = threading.Lock()
         self._cards: dict[tuple[str, str], tuple[int, str]] = {}
-        self._feeds: dict[str, tuple[TableFeed, LiveUpdates]] = {}
+        self._updates: dict[str, LiveUpdates] = {}
 
     @property
     def newest_id(self) -> str:
@@ -90,24 +68,24 @@ class HallView:
         """Make `state`, which is `delay_s` seconds old, the newest state of the view."""
         with self._lock:
             before, self.state, self.delay_s = self.state, state, delay_s
-            feeds = [(name, feed) for name, (feed, _) in self._feeds.items()]
-        for name, feed in feeds:
+            shown = list(self._updates.items())
+        for name, updates in shown:
             table = state.tables.get(name)
             is_same = table is before.tables.get(name) and state.is_connected == before.is_connected
             if table and not is_same:
-                feed.show(self._make_snapshot(table))
+                updates.show(self._make_snapshot(table))
         self.streams.notify()
 
     def find_updates(self, name: str) -> LiveUpdates | None:
         """Return the live updates of the table with this name, or None if there is no such table."""
-        with self._lock:  # `show` passes each later state to the new feed
+        with self._lock:  # `show` passes on each later state
             table = self.state.tables.get(name)
             if table is None:
                 return None
-            if name not in self._feeds:
-                feed = TableFeed(self._make_snapshot(table))
-                self._feeds[name] = feed, LiveUpdates(self._templates, feed, self.streams, f"{self.name} {name}")
-            return self._feeds[name][1]
+            if name not in self._updates:
+                state = self._make_snapshot(table)
+                self._updates[name] = LiveUpdates(self._templates, state, self.streams, f"{self.name} {name}")
+            return self._updates[name]
 
     def _make_snapshot(self, table: HallTable) -> TableSnapshot:
         """Return the snapshot for the page of a table, with a notice if the table cannot send anything new."""
