@@ -20,12 +20,13 @@ from jinja2.bccache import Bucket
 from werkzeug.exceptions import HTTPException
 
 from device.cameras.base import CameraError
+from device.catalogue import DEFAULT_LANGUAGE
 from device.session.messages import CommandRefusedError, Notice
 from device.session.new_game import FindLexicon
 from device.session.table_session import TableSession
 from device.settings import SettingsError
 from device.settings_editor import SettingsChangedError
-from device.storage.errors import GameNotFoundError, StoreError
+from device.storage.errors import ArchiveError, GameNotFoundError, StoreError
 from device.storage.files import read_small_file
 from device.storage.store import GameStore
 from engine.limits import MAX_BODY_BYTES, MAX_STREAMS, format_size
@@ -33,7 +34,7 @@ from web import api, filters, live
 from web.command_requests import RequestError
 from web.game_archive import GameArchive, GameInProgressError, PlayersMetError
 from web.host_info import HostInfo
-from web.i18n import LANGUAGE_KEY, remember_language, texts
+from web.i18n import LANGUAGE_KEY, languages, remember_language, texts
 from web.pages import (
     actions,
     dialogs,
@@ -47,7 +48,7 @@ from web.pages import (
 )
 from web.pages import pairing as pairing_page
 from web.pages import settings as settings_page
-from web.responses import compress_response, refuse
+from web.responses import API_PATH, compress_response, refuse
 from web.security import csrf
 from web.security.csrf import DatelessCookieSessionInterface
 from web.security.hosts import register_host_check
@@ -228,6 +229,7 @@ _REFUSALS: Mapping[type[Exception], tuple[str, int]] = MappingProxyType(
     {
         StoreError: ("", 503),
         GameNotFoundError: ("", 404),
+        ArchiveError: ("", 409),
         CommandRefusedError: ("", 409),
         CameraError: ("", 409),
         SettingsError: ("", 409),
@@ -246,7 +248,8 @@ def _refuse_request(error: Exception) -> ResponseReturnValue:
     if isinstance(error, StoreError):
         _log.warning("a request fails: %s", error)
     key, status = next(_REFUSALS[kind] for kind in type(error).__mro__ if kind in _REFUSALS)
-    return refuse(texts()(key) if key else texts().translate(error), status)
+    t = languages()[DEFAULT_LANGUAGE] if request.path.startswith(API_PATH) else texts()
+    return refuse(t(key) if key else t.translate(error), status)
 
 
 _ERROR_TEXT_KEYS = {404: "page.not_found", 413: "page.too_large", 500: "page.failed"}

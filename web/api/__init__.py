@@ -6,17 +6,12 @@ of another site cannot send authenticated requests from a browser.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Annotated
 
 from flask import Blueprint, Response, request
 from werkzeug.exceptions import HTTPException
 
-from device.session.messages import format_sentence
-from device.storage.errors import ArchiveError, GameNotFoundError, StoreError
-from engine.errors import TilekeeperError
 from web.api import devices, games, live_game
 from web.api.operations import (
     JSON,
@@ -28,15 +23,11 @@ from web.api.operations import (
     make_operation,
     register_routes,
 )
-from web.game_archive import GameInProgressError
 from web.security.csrf import is_cross_site
 
 __all__ = ["OPERATIONS", "PREFIX", "make_problem_response", "routes"]
 
 _OPENAPI_PATH = Path(__file__).with_name("openapi.json")
-_ERROR_STATUSES: Mapping[type[TilekeeperError], int] = MappingProxyType(
-    {GameNotFoundError: 404, GameInProgressError: 409, ArchiveError: 409, StoreError: 503}
-)
 routes = Blueprint("api", __name__, url_prefix=PREFIX)
 
 
@@ -66,13 +57,6 @@ def _handle_api_error(error: ApiError) -> Response:
     return answer
 
 
-def _handle_error(error: TilekeeperError) -> Response:
-    status = next(status for kind, status in _ERROR_STATUSES.items() if isinstance(error, kind))
-    return make_json_response(Problem(format_sentence(str(error))), status)
-
-
-for _kind in _ERROR_STATUSES:
-    routes.register_error_handler(_kind, _handle_error)
 OPERATIONS = (
     *live_game.OPERATIONS,
     *games.OPERATIONS,
