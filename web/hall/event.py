@@ -193,15 +193,15 @@ def add_result(number: int) -> ResponseReturnValue:
 
     Without points, the entered result is removed, and the result is again that of a game which the hall chooses.
     """
-    first, points = request.form.get("player", ""), request.form.getlist("points")
+    first, points = request.form.get("player", ""), request.form.getlist("points", type=int)
     if fold_name(first) not in [fold_name(line.pairing.first) for line in _find_round(number)]:
         return _refuse(texts()("hall.pairings_changed"), number)
-    if not any(points):
+    if not any(request.form.getlist("points")):
         hall.receiver.edit_event(lambda event: decide(event, number, first))
         return _accept(number)
-    if len(points) != 2 or not all(map(_is_number, points)):
+    if len(points) != 2 or max(map(abs, points)) > MAX_POINTS:
         return _refuse(texts()("hall.wrong_result"), number)
-    entered = int(points[0]), int(points[1])
+    entered = points[0], points[1]
     hall.receiver.edit_event(lambda event: decide(event, number, first, points=entered))
     return _accept(number)
 
@@ -223,8 +223,8 @@ def count_game() -> ResponseReturnValue:
 @routes.post("/delay")
 def set_delay() -> ResponseReturnValue:
     """Set the delay for all viewers except the director."""
-    seconds = request.form.get("seconds", "")
-    if not (seconds.isascii() and seconds.isdecimal() and len(seconds) < 6 and int(seconds) <= MAX_DELAY_S):
+    seconds = request.form.get("seconds", -1, type=int)
+    if not 0 <= seconds <= MAX_DELAY_S:
         return _refuse(texts()("hall.wrong_delay", most=round(MAX_DELAY_S)))
     hall.receiver.set_delay(float(seconds))
     return accept(EVENT_PATH)
@@ -291,8 +291,3 @@ def export_game(game: Game) -> tuple[str, str]:
         return ".gcg", format_gcg(build_record(game, lexicon=load_shipped_lexicon(game.tiles.name)))
     except RulesError as error:
         return ".txt", f"{' - '.join(game.players)}: {texts().translate(error)}\n"
-
-
-def _is_number(text: str) -> bool:
-    digits = text.removeprefix("-")
-    return digits.isascii() and digits.isdecimal() and len(digits) <= len(str(MAX_POINTS)) and int(digits) <= MAX_POINTS
