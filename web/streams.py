@@ -24,8 +24,6 @@ from engine.limits import MAX_STREAMS
 
 HEARTBEAT_INTERVAL_S = 5.0
 """Time between heartbeats on a stream without events, in seconds. Heartbeats let both ends detect a lost connection."""
-MAX_EVENTS_PER_STEP = 8
-"""Number of events that are sent before the event loop handles other requests."""
 MAX_SHARED_EVENTS = 16
 """Largest number of events in the cache. Clients that need the same event share one cached event."""
 
@@ -80,7 +78,6 @@ class EventStreams:
         self._wake_ups: set[asyncio.Event] = set()
         self._events: dict[tuple[str, str, str], asyncio.Future[tuple[str, str]]] = {}
         self._renderer = ThreadPoolExecutor(1, "events")
-        self._sent_in_step = 0
         self._closed = False
 
     def open(self, stream: EventStream, environ: MutableMapping[str, Any]) -> None:
@@ -119,7 +116,6 @@ class EventStreams:
                 wake_up.clear()
                 if stream.current_id() != known_id:
                     known_id, data = await self._make_event(stream, known_id)
-                    await self._limit_pace()
                     await send(f"id: {known_id}\ndata: {data}\n\n".encode())
                     last_sent = time.monotonic()
                 elif time.monotonic() - last_sent >= HEARTBEAT_INTERVAL_S:
@@ -129,20 +125,6 @@ class EventStreams:
                     await asyncio.wait_for(wake_up.wait(), HEARTBEAT_INTERVAL_S)
         finally:
             self._wake_ups.discard(wake_up)
-
-    async def _limit_pace(self) -> None:
-        """Pause until the next step of the event loop if this step has already sent `MAX_EVENTS_PER_STEP` events.
-
-        Without the pause, a turn on 128 streams would keep the loop busy for 70 ms, in which no request is answered.
-        """
-        while self._sent_in_step >= MAX_EVENTS_PER_STEP:
-            await asyncio.sleep(0)
-        if self._sent_in_step == 0:
-            asyncio.get_running_loop().call_soon(self._begin_step)
-        self._sent_in_step += 1
-
-    def _begin_step(self) -> None:
-        self._sent_in_step = 0
 
     def _wake_all(self) -> None:
         self._events.clear()

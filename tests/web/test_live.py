@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import http.client
-import itertools
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -19,7 +17,7 @@ from tests.support.waiting import PATIENCE_S
 from tests.web.conftest import ShownTable
 from web import create_app
 from web.security.server import PageServer
-from web.streams import MAX_EVENTS_PER_STEP, MAX_SHARED_EVENTS, EventStream, EventStreams
+from web.streams import MAX_SHARED_EVENTS
 
 
 def news(client: FlaskClient, since: str = "") -> dict[str, Any]:
@@ -144,30 +142,6 @@ def test_streams_that_name_states_that_never_were_take_no_endless_memory(table: 
             with open_stream(server.port, since=f"made-up-{number}") as answer:
                 assert "board" in read_event(answer)[1]["parts"]
     assert len(app.extensions["live"].streams._events) <= MAX_SHARED_EVENTS
-
-
-def test_events_of_many_streams_leave_time_for_requests() -> None:
-    streams = EventStreams(100)
-    sent = 0
-    sent_at_steps = [0]
-
-    async def send(_: bytes) -> None:
-        nonlocal sent
-        sent += 1
-
-    async def deliver_all() -> None:
-        gone = asyncio.get_running_loop().create_future()
-        stream = EventStream("page", "0", lambda: "1", lambda _: ("1", "{}"))
-        tasks = [asyncio.create_task(streams.deliver(stream, gone, send)) for _ in range(40)]
-        while sent < 40:
-            await asyncio.sleep(0)  # a request is served in each step
-            sent_at_steps.append(sent)
-        gone.set_result(None)
-        await asyncio.gather(*tasks)
-
-    asyncio.run(deliver_all())
-    streams.close()
-    assert max(after - before for before, after in itertools.pairwise(sent_at_steps)) <= 2 * MAX_EVENTS_PER_STEP
 
 
 def test_message_has_the_change_in_words_for_devices_that_read_it_aloud(table: ShownTable, client: FlaskClient) -> None:
