@@ -103,23 +103,22 @@ def _weigh_by_count(p: Floats, limit: int) -> Floats:
     if p[likely].sum() < limit / 2:
         return factors
     odds = np.minimum(p[likely] / np.maximum(1 - p[likely], 1e-9), _MAX_ODDS)
-    for place, square in enumerate(likely):
-        others = np.delete(odds, place)
-        factors[square] = _sum_weights(others, limit - 1) / _sum_weights(others, limit)
+    others = np.where(np.eye(len(odds), dtype=np.bool_), 0.0, odds)
+    factors[likely] = _sum_weights(others, limit - 1) / _sum_weights(others, limit)
     return factors
 
 
-def _sum_weights(odds: Floats, limit: int) -> float:
-    """Return the total weight of all ways in which some of the squares may have a tile.
+def _sum_weights(odds: Floats, limit: int) -> Floats:
+    """Return the total weight of all ways in which some of the squares may have a tile, for each row of `odds`: `(n,)`.
 
-    `odds` has the odds of each square to have the tile. The weight of a set of squares is the product of their odds. A
-    set of more than `limit` squares has less weight: for each square beyond the limit, a factor `_EXTRA_TILE_ODDS`.
+    Each row of `odds` `(n, squares)` has the odds of the squares to have the tile. The weight of a set of squares is
+    the product of their odds. A set of more than `limit` squares has less weight: for each square beyond the limit, a
+    factor `_EXTRA_TILE_ODDS`.
     """
-    # sums[k] is the sum over the sets of k squares: the coefficient of x^k in the product of all (1 + odds x).
-    sums = np.zeros(limit + 1)
-    sums[0] = 1.0
-    for each in odds.tolist():
-        sums[1:] += each * sums[:-1]
-    # The larger sets: the product for x = factor is the sum over all sets; subtract that of the small ones.
-    beyond = np.prod(1 + _EXTRA_TILE_ODDS * odds) - (sums * _EXTRA_TILE_ODDS ** np.arange(limit + 1)).sum()
-    return float(sums.sum() + max(beyond, 0.0) / _EXTRA_TILE_ODDS**limit)
+    # sums[:, k] is the sum over the sets of k squares, and beyond the weight of the larger sets.
+    sums, beyond = np.zeros((len(odds), limit + 1)), np.zeros(len(odds))
+    sums[:, 0] = 1.0
+    for column in odds.T:
+        beyond += _EXTRA_TILE_ODDS * column * (sums[:, limit] + beyond)
+        sums[:, 1:] += column[:, None] * sums[:, :-1]
+    return np.asarray(sums.sum(axis=1) + beyond, np.float64)
