@@ -87,15 +87,28 @@ def _rank_quads(points: Floats, heats: NDArray[np.floating], patch: Image) -> li
     the region, times the square root of their mean corner probability.
     """
     quads = order_corners(points)
-    is_convex = are_convex(quads)
-    weights = heats.mean(axis=1)[is_convex] ** 0.5
+    is_likely = are_convex(quads) & _may_overlap(quads, int(np.count_nonzero(patch)))
+    weights = heats.mean(axis=1)[is_likely] ** 0.5
     scored: list[tuple[float, Floats]] = []
-    for quad, weight in zip(quads[is_convex], weights, strict=True):
+    for quad, weight in zip(quads[is_likely], weights, strict=True):
         overlap = intersection_over_union(quad, patch)
         if overlap > _MIN_QUAD_IOU:
             scored.append((overlap * float(weight), quad))
     scored.sort(key=itemgetter(0), reverse=True)
     return [quad for _, quad in scored]
+
+
+def _may_overlap(quads: Floats, cell_count: int) -> NDArray[np.bool_]:
+    """Return a mask `(n,)`, False for `quads` `(n, 4, 2)` too small or too large for a region of `cell_count` cells.
+
+    Their intersection over union with the region cannot exceed `_MIN_QUAD_IOU`. A drawn quad may have more cells than
+    its area, along its outline.
+    """
+    following = np.roll(quads, -1, axis=1)
+    areas = np.abs((quads[..., 0] * following[..., 1] - quads[..., 1] * following[..., 0]).sum(axis=1)) / 2
+    outlines = np.linalg.norm(following - quads, axis=2).sum(axis=1)
+    is_small = areas + outlines + 4 < _MIN_QUAD_IOU * cell_count
+    return np.asarray(~is_small & (areas * _MIN_QUAD_IOU < cell_count), np.bool_)
 
 
 def _complete_parallelograms(threes: Floats) -> Floats:
