@@ -72,9 +72,9 @@ class LocatorConfig:
     may be off by half a square."""
     max_fit_passes: int = 6
     """Maximum number of fits of one candidate; one or two are usual."""
-    max_passes: int = 80
-    """Maximum number of runs of the lattice network on one picture; one or two are usual, and a chequered tablecloth
-    around the board needs up to 62."""
+    max_passes: int = 30
+    """Maximum number of runs of the lattice network on one picture, after which the best grid so far is the result. One
+    is usual; of 250 photographs, one needs 14, and a board on a chequered tablecloth up to 26."""
     converged_shift_squares: float = 0.2
     """Maximum movement of a corner by the last fit, in squares; after a larger movement, another fit is made."""
     clear_shift_squares: float = 1.2
@@ -83,6 +83,9 @@ class LocatorConfig:
     same_grid_squares: float = 1.0
     """Maximum distance, in squares, of the corners of a candidate from those of a fitted grid; a candidate that is
     closer is not tried, because it leads to the same grid."""
+    same_fit_squares: float = 0.5
+    """Maximum distance, in squares, of the corners of a fit from those of an earlier fit; a fit that is closer is not
+    continued, because it leads to the same grid. Grids may differ by a shift of one square."""
     min_seen_share: float = 0.2
     """Minimum share of corners in their expected positions for an accepted grid."""
     full_seen_share: float = 0.7
@@ -107,12 +110,14 @@ _CONFIG: Final = LocatorConfig()
 class _ScoredGrid:
     """Corners `(4, 2)` of a grid in px, and its score: the layout agreement, reduced if corners are missing.
 
-    `is_larger` is True if the squares continue beyond the grid, as on a board of 21 x 21 squares. `is_chequered` is
-    True for a grid on a chequered tablecloth, whose score is 0.
+    `fitted` `(4, 2)` are the corners before they were aligned with the layout. `is_larger` is True if the squares
+    continue beyond the grid, as on a board of 21 x 21 squares. `is_chequered` is True for a grid on a chequered
+    tablecloth, whose score is 0.
     """
 
     score: float
     corners: Floats
+    fitted: Floats
     is_larger: bool
     is_chequered: bool
 
@@ -163,7 +168,7 @@ class BoardLocator:
         """Search the whole picture `(H, W, 3) uint8 BGR` for a board. Raises `BoardNotFoundError`."""
         search = _GridSearch(self._lattice, _CONFIG.max_passes)
         grid, failure_message = self._find_best_grid(image, search, [])
-        if grid is None or grid.score < _CONFIG.good_layout_agreement:
+        if not _is_good(grid) and search.passes_left > 0:
             likely = [] if grid is None else [grid.corners]
             equalised_grid, _ = self._find_best_grid(equalise_lighting(image), search, likely)
             grid = _choose_better_grid(grid, equalised_grid)
@@ -222,19 +227,24 @@ class _GridSearch:
         for quad in quads:
             if any(_is_same_grid(quad, grid.corners) for grid in grids):
                 continue
-            grid = self._fit_grid(pyramid, quad)
+            grid = self._fit_grid(pyramid, quad, grids)
             if grid is not None:
                 grids.append(grid)
             if _is_good(grid):
                 return grid
         return max(grids, key=lambda grid: grid.score, default=None)
 
-    def _fit_grid(self, pyramid: ImagePyramid, quad: Floats) -> _ScoredGrid | None:
-        """Fit a grid near the candidate `quad`; return the grid's score and corners, or None if the fit fails."""
+    def _fit_grid(self, pyramid: ImagePyramid, quad: Floats, known: list[_ScoredGrid]) -> _ScoredGrid | None:
+        """Fit a grid near the candidate `quad`; return the grid's score and corners.
+
+        Returns None if the fit fails, or leads to one of the grids `known`.
+        """
         picture, scale = pyramid.find_level(square_side(quad) / LATTICE_PX_PER_SQUARE)
-        fit = self._fit_until_stable(picture, (quad + 0.5) * scale - 0.5)
+        known_fits = [(grid.fitted + 0.5) * scale - 0.5 for grid in known]
+        fit = self._fit_until_stable(picture, (quad + 0.5) * scale - 0.5, known_fits)
         if fit is None:
             return None
+        fitted = (fit.corners + 0.5) / scale - 0.5
         corners, agreement, is_chequered = _align_with_layout(picture, fit)
         is_larger = is_larger_than_board(fit.cells) and has_squares_outside(
             rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, 1), LAYOUT_PX_PER_SQUARE
@@ -243,16 +253,21 @@ class _GridSearch:
         overhang = float(measure_overhangs(corners, pyramid.width, pyramid.height).max())
         # By chance, the alternating colours of a tablecloth may agree with the layout.
         score = 0.0 if is_chequered else _score_grid(corners, agreement, fit.seen_share, overhang)
-        return _ScoredGrid(score, corners, is_larger, is_chequered)
+        return _ScoredGrid(score, corners, fitted, is_larger, is_chequered)
 
-    def _fit_until_stable(self, picture: Image, corners: Floats) -> _GridFit | None:
-        """Repeat rectification and fit until the corners converge; return None if no grid can be fitted."""
+    def _fit_until_stable(self, picture: Image, corners: Floats, known: list[Floats]) -> _GridFit | None:
+        """Repeat rectification and fit until the corners converge.
+
+        Returns None if no grid can be fitted, or if the corners come close to one of the grids `known`.
+        """
         for offset in _CONFIG.start_offsets_squares:
             fit = self._fit_once(picture, project(homography(corners), grid_corners() + offset))
             if fit is not None:
                 break
-        for _ in range(_CONFIG.max_fit_passes - 1):
-            if fit is None or fit.is_stable:
+        for _ in range(_CONFIG.max_fit_passes):
+            if fit is None or any(_is_same_grid(fit.corners, corners, _CONFIG.same_fit_squares) for corners in known):
+                return None
+            if fit.is_stable:
                 break
             fit = self._fit_once(picture, fit.corners)
         return fit
@@ -280,10 +295,13 @@ def _is_good(grid: _ScoredGrid | None) -> bool:
     return grid is not None and grid.score >= _CONFIG.good_layout_agreement
 
 
-def _is_same_grid(quad: Floats, corners: Floats) -> bool:
-    """Return True if a candidate is so close to a fitted grid that its fit would be the same."""
+def _is_same_grid(quad: Floats, corners: Floats, max_squares: float = _CONFIG.same_grid_squares) -> bool:
+    """Return True if the corners of two quads `(4, 2)` px are at most `max_squares` squares apart.
+
+    The fit of a candidate that is so close to a fitted grid would be the same.
+    """
     distances = np.linalg.norm(order_corners(quad) - order_corners(corners), axis=1)
-    return bool(distances.max() < _CONFIG.same_grid_squares * square_side(corners))
+    return bool(distances.max() < max_squares * square_side(corners))
 
 
 def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _ScoredGrid | None:

@@ -245,6 +245,14 @@ def test_chequered_cloth_around_a_board_without_marks_is_no_board(
         locator.locate(photograph_on_cloth(tilt, azimuth, turn, seed))
 
 
+def test_search_in_a_picture_without_a_board_has_a_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vision.detection.locator.Net", CountingNet)
+    CountingNet.runs.clear()
+    with pytest.raises(BoardNotFoundError):
+        BoardLocator().locate(photograph_on_cloth(36, 4, 0, 0))
+    assert 10 < CountingNet.runs["lattice.onnx"] <= 30
+
+
 @pytest.mark.parametrize("shape", [(1, 1), (1, 500), (40, 3)])
 def test_a_picture_too_small_for_anything_is_no_board(locator: BoardLocator, shape: tuple[int, int]) -> None:
     with pytest.raises(BoardNotFoundError):
