@@ -79,8 +79,8 @@ class BrokerConnection:
         `wait` returns early if data arrive at the socket `wake_up`, with which other threads wake the waiting thread.
         """
         self._wake_up = wake_up
-        self._unacknowledged: set[int] = set()
-        self._on_refused: dict[int, Callable[[str], None]] = {}
+        self._unacknowledged: dict[int, Callable[[str], None] | None] = {}
+        """For each message without an acknowledgement, by its id, the function that is called if it is refused."""
         self._refusal = ""
         self._is_ready = False
         self._client = mqtt.Client(
@@ -151,9 +151,7 @@ class BrokerConnection:
             info = self._client.publish(one.topic, one.payload, QOS, one.retain)
             if info.rc != MQTTErrorCode.MQTT_ERR_SUCCESS:
                 raise BrokerLostError(mqtt.error_string(info.rc))
-            self._unacknowledged.add(info.mid)
-            if on_refused:
-                self._on_refused[info.mid] = on_refused
+            self._unacknowledged[info.mid] = on_refused
 
     def wait(self, timeout_s: float) -> None:
         """Wait for the network or for `wake_up`, and handle what has arrived.
@@ -212,10 +210,8 @@ class BrokerConnection:
 
     def _handle_ack(self, mid: int, reason: ReasonCode) -> None:
         """Handle the broker's answer to a message. A refusal ends the connection, unless the sender handles it."""
-        on_refused = self._on_refused.pop(mid, None)
-        if reason.is_failure and on_refused is None:
-            self._refusal = str(reason)
-            return
-        self._unacknowledged.discard(mid)
+        on_refused = self._unacknowledged.pop(mid, None)
         if reason.is_failure and on_refused:
             on_refused(str(reason))
+        elif reason.is_failure:
+            self._refusal = str(reason)
