@@ -45,16 +45,9 @@ from web.security.csrf import MAX_BODY_BYTES_BY_PATH
 from web.security.pairing import make_client_key
 from web.streams import AsgiApp, Message, Receive, Scope, Send, deliver_rests
 
-THIS_MACHINE = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
-"""Loopback addresses, used by browsers on this machine and by all clients of a proxy on this machine."""
-
-
-def is_this_machine(address: str) -> bool:
-    """Return True for a loopback address.
-
-    A loopback address does not identify a device, because a proxy on this machine may forward many devices.
-    """
-    return address in THIS_MACHINE or address == "::/64"
+THIS_MACHINE = ("127.0.0.1", "::/64")
+"""Keys (`make_client_key`) of the loopback addresses. All devices whose requests a proxy on this machine forwards have
+one of these addresses, so the limit for one device does not apply to them."""
 
 
 class LimitedListener(socket.socket):
@@ -74,7 +67,7 @@ class LimitedListener(socket.socket):
         """Accept a connection. Raises `ConnectionAbortedError`, which asyncio ignores, if a limit is reached."""
         connection, address = super().accept()
         key = make_client_key(address[0])
-        is_device_full = self._counts[key] >= MAX_CONNECTIONS_PER_ADDRESS and not is_this_machine(key)
+        is_device_full = self._counts[key] >= MAX_CONNECTIONS_PER_ADDRESS and key not in THIS_MACHINE
         if is_device_full or self._counts.total() >= self._limit:
             connection.close()
             raise ConnectionAbortedError("too many connections")
