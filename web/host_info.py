@@ -27,26 +27,20 @@ _LOCAL_ADDRESS = re.compile(r"https?://(localhost|127\.|\[::1\])")
 
 
 @dataclass(frozen=True)
-class CameraChoice:
-    """The cameras that can be chosen, and previews of those that the table does not use."""
-
-    list_cameras: Callable[[], Sequence[AvailableCamera]] = list_cameras
-    preview: CameraPreview = field(default_factory=lambda: CameraPreview(open_camera))
-
-
-@dataclass(frozen=True)
 class SettingsAccess:
     """The settings that the page may change: the settings file, and the word lists in `lexicon_folder`.
 
     An uploaded list is stored for the language of its tiles. `restart` restarts the program after the response was
-    sent. `cameras` are the cameras that the admin can choose. `find_new_version` returns a version newer than the
+    sent. `list_cameras` returns the cameras that the admin can choose, and `preview` takes pictures with those that the
+    table does not use. `find_new_version` returns a version newer than the
     program, or an empty string, and `find_failed_parts` the parts without which the program has started.
     """
 
     editor: SettingsEditor
     lexicon_folder: Path
     restart: Callable[[], None] = lambda: None
-    cameras: CameraChoice = field(default_factory=CameraChoice)
+    list_cameras: Callable[[], Sequence[AvailableCamera]] = list_cameras
+    preview: CameraPreview = field(default_factory=lambda: CameraPreview(open_camera))
     find_new_version: Callable[[], str] = str
     find_failed_parts: Callable[[], Sequence[FailedPart]] = tuple
 

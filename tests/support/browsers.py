@@ -29,7 +29,7 @@ EVERY_PAGE = (
     "/dialogs/exchange", "/dialogs/square", "/dialogs/square?square=H8", "/dialogs/new-game", "/dialogs/end-game",
     "/dialogs/decide-challenge", "/dialogs/board", "/dialogs/turn?number=1", "/dialogs/turn?number=1&insert",
     "/dialogs/entry", "/dialogs/word?word=horn", "/dialogs/rack", "/dialogs/draw", "/history/1/delete", "/data",
-    "/report", "/settings", "/settings/cameras", "/secure", "/nowhere",
+    "/report", "/settings", "/secure", "/nowhere",
 )  # fmt: skip
 """The pages and forms of a table with a game; the last one does not exist."""
 MARKS = [

@@ -79,8 +79,6 @@ def describe_own_lists(lists: Mapping[str, Path]) -> Mapping[str, str]:
     return {tile_set: described[path] for tile_set, path in lists.items()}
 
 
-CAMERAS_PATH = "/cameras"
-"""Path of the cameras, appended to `/settings`."""
 SOURCE: SettingPath = ("camera", "source")
 WITHOUT_PICTURE = ("phone", "folder:")
 """Beginnings of `camera.source` for cameras without a live picture: they give no picture before they are used."""
@@ -185,21 +183,15 @@ def restart() -> ResponseReturnValue:
     return render_page("restart.html", goes_to="/settings")
 
 
-@routes.get(CAMERAS_PATH)
-def show_cameras() -> ResponseReturnValue:
-    """Redirect to the set-up page, which shows the cameras."""
-    return redirect("/setup#step-table")
-
-
-@routes.get(f"{CAMERAS_PATH}/picture")
+@routes.get("/cameras/picture")
 def send_camera_picture() -> ResponseReturnValue:
     """Return a new picture of a listed camera, or the reason why there is none."""
     source = request.args.get("source", "")
     in_use = resolve_camera(get_access().editor.running.camera.source)
-    listed = {in_use, *(camera.source for camera in get_access().cameras.list_cameras())}
+    listed = {in_use, *(camera.source for camera in get_access().list_cameras())}
     if source.startswith(WITHOUT_PICTURE) or source not in listed:
         return refuse(texts()("cameras.gone"), 404)
-    preview = get_access().cameras.preview
+    preview = get_access().preview
     image = table.session.capture_still() if source == in_use else preview.take_picture(source)
     return send_picture(encode_jpeg(shrink_image(image, MAX_SIDE_PX), JPEG_QUALITY), "no-store")
 
@@ -360,7 +352,7 @@ def _describe_camera(form: SettingsForm) -> Mapping[str, object]:
 
 def _list_cameras(chosen: str) -> Sequence[AvailableCamera]:
     """Return the cameras that need no path or address: the connected ones and the chosen one, then the phones."""
-    found = [camera for camera in get_access().cameras.list_cameras() if not camera.source.startswith(_FOLDER_PREFIX)]
+    found = [camera for camera in get_access().list_cameras() if not camera.source.startswith(_FOLDER_PREFIX)]
     known = {FOLDER, NETWORK, *(camera.source for camera in found)}
     return found if chosen in known or not is_camera_spec(chosen) else (AvailableCamera(chosen, "", chosen), *found)
 

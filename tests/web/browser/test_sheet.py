@@ -17,7 +17,7 @@ from engine.tiles import load_tile_set
 from tests.device.cameras.test_preview import Machine
 from tests.support.api_table import WebTable, open_web_table
 from tests.support.browsers import MARKS, pair, visit
-from web.host_info import CameraChoice, HostInfo, SettingsAccess
+from web.host_info import HostInfo, SettingsAccess
 from web.security.server import PageServer
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ CAMERAS = (AvailableCamera("usb:7", "Webcam", "Webcam"), AvailableCamera("phone"
 def table(tmp_path: Path) -> Iterator[WebTable]:
     save_uploaded_list("woerter.txt", b"horn\nfarm\n", tmp_path / "lexicons", load_tile_set("de"))
     editor = SettingsEditor(SettingsFile(tmp_path / "settings.toml"), Settings())
-    cameras = CameraChoice(lambda: CAMERAS, CameraPreview(Machine().open))
-    access = SettingsAccess(editor, tmp_path / "lexicons", cameras=cameras)
+    preview = CameraPreview(Machine().open)
+    access = SettingsAccess(editor, tmp_path / "lexicons", list_cameras=lambda: CAMERAS, preview=preview)
     find_own = OwnLists(folder=tmp_path / "lexicons").find
     with open_web_table(tmp_path, host_info=HostInfo(settings=access), find_own=find_own) as table:
         yield table

@@ -20,7 +20,7 @@ from device.settings_editor import SettingsEditor, SettingsFile
 from tests.device.cameras.test_preview import Machine
 from tests.support.api_table import WebTable, open_web_table
 from tests.web.conftest import pair, token
-from web.host_info import CameraChoice, HostInfo, SettingsAccess
+from web.host_info import HostInfo, SettingsAccess
 
 CAMERAS = (
     AvailableCamera("usb:7", "<b>C920</b>", "<b>C920</b>"),
@@ -46,8 +46,8 @@ def table(tmp_path: Path, path: Path, restarts: list[str]) -> Iterator[WebTable]
     editor = SettingsEditor(
         SettingsFile(path, {("camera", "source"): "--camera", ("page", "port"): "--port"}), Settings()
     )
-    cameras = CameraChoice(lambda: CAMERAS, CameraPreview(Machine().open))
-    access = SettingsAccess(editor, tmp_path / "lexicons", lambda: restarts.append("restart"), cameras)
+    preview = CameraPreview(Machine().open)
+    access = SettingsAccess(editor, tmp_path / "lexicons", lambda: restarts.append("restart"), lambda: CAMERAS, preview)
     host = HostInfo(settings=access, is_new_table=lambda: not path.exists())
     with open_web_table(tmp_path, host_info=host) as table:
         yield table
