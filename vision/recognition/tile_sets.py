@@ -44,22 +44,29 @@ def _load_tile_sets() -> tuple[tuple[TileSet, Mapping[str, float]], ...]:
     )
 
 
+@lru_cache(maxsize=8)
+def _find_sets(tiles: frozenset[str]) -> tuple[TileSet, ...]:
+    """Return the tile sets whose letters are `tiles`, such as editions of one language with other numbers of tiles."""
+    return tuple(each for each, _ in _load_tile_sets() if frozenset(each.letters) == tiles)
+
+
 def find_better_set(shapes: Collection[str], tiles: frozenset[str]) -> str | None:
     """Return the name of a tile set that explains the clear letter shapes on a board better than `tiles`, or None."""
+    given = _find_sets(tiles)
+    if not given:
+        return None
     counts = Counter(shapes)
-    unknown = {each.name: math.log(_UNKNOWN_TILE_COUNT / each.tile_count) for each, _ in _load_tile_sets()}
-    fits = {
-        each.name: sum(count * logs.get(shape, unknown[each.name]) for shape, count in counts.items())
-        for each, logs in _load_tile_sets()
-    }
-    given = [fits[each.name] for each, _ in _load_tile_sets() if frozenset(each.letters) == tiles]
+    fits = {}
+    for each, logs in _load_tile_sets():
+        unknown = math.log(_UNKNOWN_TILE_COUNT / each.tile_count)
+        fits[each.name] = sum(count * logs.get(shape, unknown) for shape, count in counts.items())
     best = max(fits, key=lambda name: fits[name])
-    return best if given and fits[best] - max(given) >= _MIN_BETTER_NATS else None
+    return best if fits[best] - max(fits[each.name] for each in given) >= _MIN_BETTER_NATS else None
 
 
 def list_extra_tiles(counts: Mapping[str, int], tiles: frozenset[str]) -> str:
     """Return the symbols, as `? 5, Z 2`, of which `counts` has more than any set with the letters `tiles`."""
-    sets = [each for each, _ in _load_tile_sets() if frozenset(each.letters) == tiles]
+    sets = _find_sets(tiles)
     limits = {tile: max(each.counts[tile] for each in sets) for tile in sets[0].counts} if sets else {}
     return ", ".join(f"{tile} {counts[tile]}" for tile, limit in limits.items() if counts.get(tile, 0) > limit)
 
@@ -70,7 +77,7 @@ def list_limits(classes: tuple[str, ...], tiles: frozenset[str]) -> NDArray[np.i
 
     Of several sets, the largest number counts. `classes` are those of the letter network.
     """
-    sets = [each for each, _ in _load_tile_sets() if frozenset(each.letters) == tiles and each.tile_count <= _MAX_TILES]
+    sets = [each for each in _find_sets(tiles) if each.tile_count <= _MAX_TILES]
     counts = [{letter_shape(tile): count for tile, count in each.counts.items()} for each in sets]
     limits = [max((by_shape.get(name, 0) for by_shape in counts), default=0) for name in classes]
     return np.array(limits, np.int64)
