@@ -75,6 +75,12 @@ def test_page_has_all_settings(admin: FlaskClient) -> None:
     assert "/settings" in admin.get("/dialogs/more").text and "/settings" in admin.get("/setup").text
 
 
+def test_rules_are_listed_only_at_the_setting_for_them(admin: FlaskClient) -> None:
+    page = admin.get("/settings").text
+    assert page.count("rule-choices") == 1
+    assert page.index('name="game.more_rules"') < page.index("rule-choices")
+
+
 def test_page_names_a_new_version(tmp_path: Path, access: SettingsAccess) -> None:
     newer = replace(access, find_new_version=lambda: "9.1")
     with open_web_table(tmp_path, host_info=HostInfo(settings=newer)) as table:
