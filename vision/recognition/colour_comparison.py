@@ -31,7 +31,7 @@ _NEIGHBOUR_WEIGHTS: Final = (
 diagonal."""
 _SAME_PREMIUM_WEIGHTS: Final = _NEIGHBOUR_WEIGHTS * (SQUARE_PREMIUMS[:, None] == SQUARE_PREMIUMS)
 """Weights `(225, 225)` for the mean colour around a square, from its neighbours with the same premium only."""
-_MIN_SQUARES: Final = 4
+MIN_COLOUR_SQUARES: Final = 4
 """Minimum number of tiles, or of empty squares of one kind, to estimate their colour."""
 _MIN_COLOUR_SPREAD: Final = 0.005
 """Minimum standard deviation of log-colours of tiles or of empty squares. Like `_NEIGHBOUR_REACH_SQUARES`, it was
@@ -40,12 +40,12 @@ _T_DEGREES_OF_FREEDOM: Final = 4.0
 """Degrees of freedom of the Student t distribution of colours: heavy tails for shadows and worn squares."""
 _MAX_LOG_RATIO_NATS: Final = 6.0
 """Maximum absolute log-likelihood ratio tile : empty of the colour of a square, in nats; larger ratios are clipped."""
-_ANY_COLOUR_NATS: Final = -1.16
+ANY_COLOUR_NATS: Final = -1.16
 """Log-likelihood of a colour if all colours are equally likely, without the normalising constant that `log_likelihood`
 leaves out: -3 log(log(263 / 8)) + 2.60 for three channels of `measure_log_colours`."""
-_MARKED_TILE_NATS: Final = _ANY_COLOUR_NATS + float(np.log(0.2))
-_STRANGE_SQUARE_NATS: Final = _ANY_COLOUR_NATS + float(np.log(0.01))
-"""`_MARKED_TILE_NATS` and `_STRANGE_SQUARE_NATS`: minimum log-likelihood of the colour of a tile and of a bare square.
+MARKED_TILE_NATS: Final = ANY_COLOUR_NATS + float(np.log(0.2))
+_STRANGE_SQUARE_NATS: Final = ANY_COLOUR_NATS + float(np.log(0.01))
+"""`MARKED_TILE_NATS` and `_STRANGE_SQUARE_NATS`: minimum log-likelihood of the colour of a tile and of a bare square.
 
 A fifth of the tile sets in rendered scenes have blanks with stickers of any colour. The share of bare squares with an
 unusual colour, 0.01, is assumed. Half or a third of these shares give the same readings."""
@@ -74,26 +74,26 @@ def compute_colour_log_ratio(
     """
     answer = np.zeros(BOARD_SIZE * BOARD_SIZE)
     laid = np.flatnonzero(tiles)
-    known = np.bincount(SQUARE_PREMIUMS[empty], minlength=len(_PREMIUMS)) >= _MIN_SQUARES
+    known = np.bincount(SQUARE_PREMIUMS[empty], minlength=len(_PREMIUMS)) >= MIN_COLOUR_SQUARES
     bare, here = np.flatnonzero(empty & known[SQUARE_PREMIUMS]), np.flatnonzero(mask & known[SQUARE_PREMIUMS])
     if not len(bare):
         return answer
     # Pool the squares of all kinds: one kind alone has too few squares to estimate a covariance.
     bare_spread = _colour_covariance(colours[bare] - average_nearby_colours(colours, bare, bare, _SAME_PREMIUM_WEIGHTS))
-    as_tile = _compare_with_tiles(colours, laid, here)
+    as_tile = compare_with_tiles(colours, laid, here)
     as_bare = log_likelihood(
         colours[here] - average_nearby_colours(colours, bare, here, _SAME_PREMIUM_WEIGHTS), bare_spread
     )
     # If neither the tiles nor the empty squares have a colour, it is more probably the colour of a sticker on a blank.
-    as_tile, as_bare = np.logaddexp(as_tile, _MARKED_TILE_NATS), np.logaddexp(as_bare, _STRANGE_SQUARE_NATS)
+    as_tile, as_bare = np.logaddexp(as_tile, MARKED_TILE_NATS), np.logaddexp(as_bare, _STRANGE_SQUARE_NATS)
     answer[here] = np.clip(as_tile - as_bare, -_MAX_LOG_RATIO_NATS, _MAX_LOG_RATIO_NATS)
     return answer
 
 
-def _compare_with_tiles(colours: Floats, laid: NDArray[np.intp], here: NDArray[np.intp]) -> Floats:
+def compare_with_tiles(colours: Floats, laid: NDArray[np.intp], here: NDArray[np.intp]) -> Floats:
     """Return the log-likelihood that the colour of each square in `here` is that of a tile like those on `laid`."""
-    if len(laid) < _MIN_SQUARES:
-        return np.full(len(here), _ANY_COLOUR_NATS)
+    if len(laid) < MIN_COLOUR_SQUARES:
+        return np.full(len(here), ANY_COLOUR_NATS)
     spread = _colour_covariance(colours[laid] - average_nearby_colours(colours, laid, laid))
     return log_likelihood(colours[here] - average_nearby_colours(colours, laid, here), spread)
 

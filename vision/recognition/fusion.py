@@ -20,6 +20,7 @@ from vision.recognition.colour_comparison import SQUARE_PREMIUMS, compute_colour
 from vision.recognition.edge_comparison import compute_edge_log_ratio, find_neighbours
 from vision.recognition.glare import hide_under_glare
 from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, NO_TILE_CLASS
+from vision.recognition.reflections import weigh_reflections
 from vision.recognition.views import EMPTY_KIND, HIDDEN_KIND, TILE_KIND
 
 _BLANK_MISS_RATE: Final = 0.2
@@ -94,6 +95,9 @@ def fuse_predictions(
         1 + np.exp(-(evidence.log_odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[evidence.neighbour_count]))
     )
     chances[evidence.squares, BLANK_CLASS], chances[evidence.squares, NO_TILE_CLASS] = blank, plain - blank
+    letter_p = np.zeros(len(chances))
+    letter_p[indices] = letters[:, LETTER_CLASSES].sum(axis=1)
+    weigh_reflections(chances, letter_p, board, colours)
     hide_under_glare(chances, evidence.squares, board, SQUARE_PREMIUMS)
     return chances.reshape(BOARD_SIZE, BOARD_SIZE, -1)
 

@@ -54,7 +54,7 @@ def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, squ
     the indices of squares without a letter. `square_kinds` `(225,)` are the kinds of the squares, by number; kinds
     differ in colour.
 
-    - A blank under glare may be any tile.
+    - A blank under glare may be any tile, or an empty square: the bright spot may be all that looks like a blank.
     - A letter that is partly visible may be a different letter: an O without its right side looks like a C.
     - A square that looks empty may have a tile.
 
@@ -64,10 +64,10 @@ def hide_under_glare(chances: Floats, plain: NDArray[np.intp], board: Image, squ
     glare = measure_glare(board)
     if not glare.any():
         return
-    # Move the probabilities of blanks under glare to hidden.
-    blanks = plain[glare[plain] > _MAX_GLARE_SHARE]
-    chances[blanks, -1] += chances[blanks, BLANK_CLASS]
-    chances[blanks, BLANK_CLASS] = 0
+    # Move a part of the probabilities of blanks under glare, and all of it where a letter would not be visible.
+    share = np.minimum(glare[plain] / _MAX_GLARE_SHARE, 1)
+    chances[plain, -1] += share * chances[plain, BLANK_CLASS]
+    chances[plain, BLANK_CLASS] *= 1 - share
     # Move a part of the probabilities of letters: the square of the share of glare, so that a small spot has no effect.
     letters = chances[:, :-1][:, LETTER_CLASSES]
     letter_p = letters.sum(axis=1)
