@@ -47,6 +47,13 @@ _USUAL_PERCENTILE: Final = 90
 """`_MAX_EMPTY_TILE_PROBABILITY` and `_MIN_USUAL_SQUARES`: maximum tile probability, from the square network, of the
 squares whose usual look is measured, and their minimum number. `_USUAL_PERCENTILE` is the percentile that counts as
 usual."""
+_MAX_BLANKS: Final = 4
+_MAX_LIKE_BLANKS: Final = 9
+_COMMON_LOOK_NATS: Final = 4.0
+_MIN_TILE_COLOUR_NATS: Final = 4.0
+"""`_MAX_BLANKS`: number of blanks in two sets. `_MAX_LIKE_BLANKS`: maximum number of squares that look like blanks; if
+it is more, their look is that of the board. `_COMMON_LOOK_NATS`: log-odds empty : blank of a square with this look.
+`_MIN_TILE_COLOUR_NATS`: minimum log-likelihood ratio of the colour of a tile."""
 _EVIDENCE_WEIGHTS: Final = np.array([0.82, 0.72, 0.37, 0.32])
 """Weights of the columns of `BlankEvidence.log_odds` in a logistic regression without intercept, fitted by `python -m
 vision.training.fit_blanks`."""
@@ -91,15 +98,27 @@ def fuse_predictions(
     chances = _multiply_odds(kinds_p, indices, letters)
     evidence = _measure_blank_evidence(kinds_p, indices, letters, chances, board, colours)
     plain = chances[evidence.squares, NO_TILE_CLASS] + chances[evidence.squares, BLANK_CLASS]
-    blank = plain / (
-        1 + np.exp(-(evidence.log_odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[evidence.neighbour_count]))
-    )
+    log_odds = evidence.log_odds @ _EVIDENCE_WEIGHTS + _BLANK_PRIOR_SHIFT[evidence.neighbour_count]
+    blank = plain / (1 + np.exp(-_subtract_common_odds(log_odds, evidence.log_odds[:, 2])))
     chances[evidence.squares, BLANK_CLASS], chances[evidence.squares, NO_TILE_CLASS] = blank, plain - blank
     letter_p = np.zeros(len(chances))
     letter_p[indices] = letters[:, LETTER_CLASSES].sum(axis=1)
     weigh_reflections(chances, letter_p, board, colours)
     hide_under_glare(chances, evidence.squares, board, SQUARE_PREMIUMS)
     return chances.reshape(BOARD_SIZE, BOARD_SIZE, -1)
+
+
+def _subtract_common_odds(log_odds: Floats, by_colours: Floats) -> Floats:
+    """Return the log-odds blank : empty of n squares, less those that the squares of this board share.
+
+    If far more squares look like blanks than any set has, as on a board with holes for pegs, this look is no sign of a
+    blank. Then the square after the most blank-like ones, as many as the blanks of two sets, counts as empty. Squares
+    with the colour of a tile, `by_colours` `(n,)` nats, may be letters that are not legible: they are not counted.
+    """
+    falling = np.sort(log_odds[by_colours < _MIN_TILE_COLOUR_NATS])[::-1]
+    if len(falling) <= _MAX_LIKE_BLANKS or falling[_MAX_LIKE_BLANKS] <= 0:
+        return log_odds
+    return np.asarray(log_odds - np.sort(log_odds)[-1 - _MAX_BLANKS] - _COMMON_LOOK_NATS, np.float64)
 
 
 def collect_blank_evidence(

@@ -90,6 +90,15 @@ def test_what_all_empty_squares_look_like_is_no_blank() -> None:
     assert look_like_asked(alone, 80).at(ASKED)[BLANK] < 0.5 * alone.at(ASKED)[BLANK]
 
 
+@pytest.mark.parametrize("count, is_blank", [(1, True), (30, False)])
+def test_more_blanks_than_a_set_has_are_the_look_of_the_board(count: int, is_blank: bool) -> None:
+    alone = make_predictions(GROUND, 0.9999, (0.0001, 0.9999, 0.0, 0.0))
+    alike = look_like_asked(alone, count)
+    for cell in alike.cells[-count:]:
+        alike.kinds[cell] = (0.0001, 0.9999, 0.0)
+    assert bool(alike.at(ASKED)[BLANK] > 0.5) is is_blank
+
+
 def test_what_all_empty_squares_look_like_is_no_letter() -> None:
     alone = make_predictions(GROUND, 0.8, (0.3, 0.0, 0.5, 0.2))
     assert alone.at(ASKED)[EMPTY] < 0.2
