@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine.tiles import TileSet, load_tile_set, tile_set_names
 from vision.geometry import Floats
 from vision.recognition.alphabet import letter_shape
+from vision.recognition.letters import BLANK_CLASS
 
 _UNKNOWN_TILE_COUNT: Final = 0.05
 """Number of tiles of a letter that a set does not have, for `find_better_set`."""
@@ -28,6 +29,9 @@ _EXTRA_TILE_ODDS: Final = 0.02
 """Prior odds of a tile beyond the number in the set, as of two sets that were mixed."""
 _MAX_ODDS: Final = 1e6
 """Maximum odds of a tile, so that products of odds are finite."""
+_MAX_SETS, _MAX_ALIKE = 3, 6
+"""Maximum number of tiles with one symbol: those of `_MAX_SETS` sets, and `_MAX_ALIKE` more, as a set of another
+language has."""
 _CLEAR_P: Final = 0.8
 """Minimum probability of a tile that is counted to find out whether the numbers of the set hold."""
 _MAX_EXTRA_TILES: Final = 1
@@ -86,9 +90,12 @@ def list_limits(classes: tuple[str, ...], tiles: frozenset[str]) -> NDArray[np.i
 def limit_counts(squares_p: Floats, limits: NDArray[np.int64]) -> Floats:
     """Return the class probabilities of n squares, with doubt about tiles beyond the number in the set.
 
-    `squares_p` `(n, classes)` are the probabilities of the squares, `limits` is the result of `list_limits`. If the
-    picture clearly shows more tiles than the set has, as with two sets, nothing is changed.
+    `squares_p` `(n, classes)` are the probabilities of the squares, the last one that of a hidden square; `limits` is
+    the result of `list_limits`, and 0 for hidden. If the picture clearly shows more tiles than the set has, as with two
+    sets, nothing is changed. But a letter on far more squares than several sets have is the print of the board, or the
+    tiles are not legible: these squares are hidden.
     """
+    squares_p = _hide_repeated_look(squares_p, limits)
     limited_classes = np.flatnonzero(limits)
     clear_counts = (squares_p[:, limited_classes] > _CLEAR_P).sum(axis=0)
     if np.maximum(clear_counts - limits[limited_classes], 0).sum() > _MAX_EXTRA_TILES:
@@ -97,6 +104,17 @@ def limit_counts(squares_p: Floats, limits: NDArray[np.int64]) -> Floats:
     for k in limited_classes.tolist():
         limited[:, k] *= _weigh_by_count(squares_p[:, k], int(limits[k]))
     return np.asarray(limited / limited.sum(axis=1, keepdims=True), np.float64)
+
+
+def _hide_repeated_look(squares_p: Floats, limits: NDArray[np.int64]) -> Floats:
+    """Return the class probabilities of n squares, hidden instead of a letter that far too many squares look like."""
+    is_repeated = (limits > 0) & ((squares_p > 0.5).sum(axis=0) > _MAX_SETS * limits + _MAX_ALIKE)
+    is_repeated[BLANK_CLASS] = False  # `fusion` tells the look of the board from blanks
+    if not is_repeated.any():
+        return squares_p
+    hidden = np.where(is_repeated, _EXTRA_TILE_ODDS * squares_p, squares_p)
+    hidden[:, -1] += 1 - hidden.sum(axis=1)
+    return np.asarray(hidden, np.float64)
 
 
 def _weigh_by_count(p: Floats, limit: int) -> Floats:

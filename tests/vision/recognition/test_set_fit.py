@@ -76,3 +76,10 @@ def test_tiles_within_the_numbers_of_the_set_stay_as_they_are() -> None:
 def test_two_sets_on_one_board_are_not_doubted() -> None:
     squares_p = np.tile([0.0, 0.0, 0.0, 0.01, 0.99, 0.0], (4, 1))
     assert limit_counts(squares_p, LIMITS) is squares_p
+
+
+def test_letter_on_far_more_squares_than_a_set_has_is_hidden() -> None:
+    squares_p = np.tile([0.02, 0.0, 0.0, 0.01, 0.97, 0.0], (30, 1))
+    limited = limit_counts(squares_p, LIMITS)
+    assert limited[:, -1].min() > 0.9
+    assert limited.sum(axis=1) == pytest.approx(1)
