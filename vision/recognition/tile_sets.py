@@ -70,7 +70,7 @@ def find_better_set(shapes: Collection[str], tiles: frozenset[str]) -> str | Non
 
 def list_extra_tiles(counts: Mapping[str, int], tiles: frozenset[str]) -> str:
     """Return the symbols, as `? 5, Z 2`, of which `counts` has more than any set with the letters `tiles`."""
-    sets = _find_sets(tiles)
+    sets = [each for each in _find_sets(tiles) if each.tile_count <= _MAX_TILES]
     limits = {tile: max(each.counts[tile] for each in sets) for tile in sets[0].counts} if sets else {}
     return ", ".join(f"{tile} {counts[tile]}" for tile, limit in limits.items() if counts.get(tile, 0) > limit)
 

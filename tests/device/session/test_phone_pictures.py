@@ -23,7 +23,7 @@ from tests.support.sessions import open_phone_session
 from tests.support.text_table import FARM, HORN, STARTED, WORDS, TextTable, rows
 from tests.support.waiting import PATIENCE_S
 from vision.detection.location import CUT_OFF_MESSAGES
-from vision.recognition.problems import FOREIGN_TILES, MIRRORED
+from vision.recognition.problems import EXTRA_TILES, FOREIGN_TILES, MIRRORED, OTHER_SET
 
 PICTURE, NEXT_PICTURE = (EndTurnWithPicture(np.full((300, 400, 3), level, np.uint8)) for level in (128, 129))
 
@@ -242,12 +242,15 @@ def test_question_about_a_cut_board_has_the_advice_too(session: TableSession, bo
     assert state.question is not None and "take-right" in [notice.key for notice in state.notices]
 
 
-def test_accents_that_the_tile_set_does_not_have_are_told_once(session: TableSession, board: TextTable) -> None:
+@pytest.mark.parametrize("key, values", [(FOREIGN_TILES, (2,)), (OTHER_SET, ("pl",)), (EXTRA_TILES, ("Q 2, ? 3",))])
+def test_tiles_that_do_not_fit_the_set_are_told_once(
+    key: str, values: tuple[object, ...], session: TableSession, board: TextTable
+) -> None:
     board.lay(HORN)
-    board.problems = (make_message(FOREIGN_TILES, "{0} tiles have accents", 2),)
-    assert FOREIGN_TILES in [notice.key for notice in session.submit(PICTURE).result(PATIENCE_S).notices]
+    board.problems = (make_message(key, "{0}", *values),)
+    assert key in [notice.key for notice in session.submit(PICTURE).result(PATIENCE_S).notices]
     board.lay(HORN, FARM)
-    assert FOREIGN_TILES not in [notice.key for notice in session.submit(NEXT_PICTURE).result(PATIENCE_S).notices]
+    assert key not in [notice.key for notice in session.submit(NEXT_PICTURE).result(PATIENCE_S).notices]
 
 
 @pytest.mark.parametrize("confidence", [0.9, 1.0])

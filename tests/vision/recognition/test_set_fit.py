@@ -45,6 +45,10 @@ def test_tiles_beyond_those_of_the_set_are_listed() -> None:
     assert list_extra_tiles(Counter({"?": 2, "A": 9}), letters_of("pl")) == ""
 
 
+def test_set_of_a_larger_board_has_no_say_about_extra_tiles() -> None:
+    assert list_extra_tiles(Counter({"?": 3, "Q": 2, "E": 12}), letters_of("en_super")) == "Q 2, ? 3"
+
+
 CLASSES = (".", "?", "Z", "Ź", "Ż")
 LIMITS = np.append(list_limits(CLASSES, letters_of("pl")), 0)
 
