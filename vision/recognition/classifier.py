@@ -23,7 +23,14 @@ from vision.geometry import BoardPose, Floats, Image, estimate_board_pose, squar
 from vision.recognition.alphabet import Alphabet, restrict_to_alphabet
 from vision.recognition.colour_comparison import measure_log_colours
 from vision.recognition.cut_squares import hide_cut_squares
-from vision.recognition.details import DetailNet, cut_detail_crops, group_accents, refine_accents
+from vision.recognition.details import (
+    DetailNet,
+    cut_detail_crops,
+    group_accents,
+    measure_missing_values,
+    refine_accents,
+    weigh_values,
+)
 from vision.recognition.fusion import fuse_predictions
 from vision.recognition.letters import LETTER_CLASSES, LetterNet, TilePredictions
 from vision.recognition.memory import RecalledBoard, TileTable
@@ -31,7 +38,7 @@ from vision.recognition.missed_tiles import doubt_tile_coloured_squares
 from vision.recognition.shared_tiles import doubt_shared_tiles
 from vision.recognition.similarity import refine_by_similarity
 from vision.recognition.squares import SquareKinds, SquareNet, find_likely_tiles
-from vision.recognition.tile_sets import limit_counts, list_limits
+from vision.recognition.tile_sets import limit_counts, list_limits, list_values
 from vision.recognition.views import TILE_KIND, BoardViews, TilePoses, cut_square_crops, rectify_board, rectify_tops
 from vision.recognition.written_blanks import find_unlike_tiles, weigh_written_blanks
 
@@ -43,6 +50,8 @@ _MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
 if they are unclear, and used if the square looks the same there."""
 _MAX_OTHER_ACCENT_P: Final = 0.002
 """Maximum probability of a letter that differs from the most probable one only by its accent, for a clear tile."""
+_MIN_CLEAR_LETTER_P: Final = 0.95
+"""Minimum probability of a letter whose value is not read."""
 _VOTE_ERROR_RATE: Final = 0.02
 """Assumed share of tiles whose predicted rotation is random; it limits the influence of a tile on the result."""
 _MAX_EFFECTIVE_VOTES: Final = 8
@@ -106,9 +115,8 @@ class ClassifierConfig:
     outvoted_orientation_p: float = 0.9
     """Confidence of an orientation that contradicts the predicted rotations: low enough for the reading to report a
     problem. The orientation was correct on 14 of 19 rendered boards, most in typefaces that no training uses."""
-    detailed_square_px: float = 34.0
-    """Minimum side of a square, in pixels, for reading accents at the picture's own resolution. Smaller
-    pictures have hardly more detail than the crops of the letter network, with 28 pixels a square."""
+    detailed_square_px: float = 18.0
+    """Minimum side of a square, in pixels, for reading accents and values. On smaller squares, they are illegible."""
     fine_square_px: float = 10.0
     """Minimum side of a square, in pixels, for using letter probabilities unchanged. On smaller squares they are
     flattened, because the letter network is overconfident: few training pictures have small squares."""
@@ -357,32 +365,27 @@ class SquareClassifier:
         letters_logp = self._letter_net.reread_unclear_tiles(poses, predictions.letters, alphabet, tile_p)
         # Allow for tiles that a player placed rotated.
         letters_logp = self._letter_net.marginalise_turns(poses, letters_logp, predictions.turns)
-        letters_logp = self._read_accents(squares, poses, tile_p, letters_logp, tiles)
         unread = np.full(len(tile_p), np.nan)
-        return TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features, unread)
+        table = TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features, unread)
+        return self._read_unclear_details(squares, table, tiles)
 
-    def _read_accents(
-        self,
-        squares: SquarePredictions,
-        poses: TilePoses,
-        tile_p: Floats,
-        letters_logp: NDArray[np.float32],
-        tiles: Collection[str],
-    ) -> NDArray[np.float32]:
-        """Read the accents of the tiles on which they are not clear; return the log-probabilities `(n, classes)`."""
+    def _read_unclear_details(self, squares: SquarePredictions, table: TileTable, tiles: Collection[str]) -> TileTable:
+        """Read accents and values of the tiles with an unclear letter, and weigh their letters with them."""
         classes, groups = self._letter_net.classes, group_accents(self._letter_net.classes, frozenset(tiles))
-        if not groups or square_side(squares.pose.corners) < _CONFIG.detailed_square_px:
-            return letters_logp
-        letters_p = restrict_to_alphabet(letters_logp, self._letter_net.alphabet_matrix(tiles))
-        is_unclear = tile_p >= _CONFIG.min_voter_p
-        is_unclear &= np.any([_have_other_accents(letters_p, group) for group in groups], axis=0)
-        rows = np.flatnonzero(is_unclear)
-        if not len(rows):
-            return letters_logp
-        accents_logp, _ = self._read_details(squares, poses, rows)
-        refined_logp = letters_logp.copy()
-        refined_logp[rows] = refine_accents(letters_logp[rows], accents_logp, classes, groups)
-        return refined_logp
+        letters_p = restrict_to_alphabet(table.letters_logp, self._letter_net.alphabet_matrix(tiles))
+        is_unclear = letters_p[:, LETTER_CLASSES].max(axis=1) < _MIN_CLEAR_LETTER_P
+        for group in groups:
+            is_unclear |= _have_other_accents(letters_p, group)
+        rows = np.flatnonzero(is_unclear & (table.tile_p >= _CONFIG.min_voter_p))
+        if not len(rows) or square_side(squares.pose.corners) < _CONFIG.detailed_square_px:
+            return table
+        accents_logp, values_logp = self._read_details(squares, table.poses, rows)
+        letters_logp, value_nats = table.letters_logp.copy(), table.value_nats.copy()
+        letters_logp[rows] = refine_accents(letters_logp[rows], accents_logp, classes, groups)
+        refined_p = restrict_to_alphabet(letters_logp[rows], self._letter_net.alphabet_matrix(tiles))
+        letters_logp[rows] += np.log(weigh_values(refined_p, values_logp, list_values(classes, frozenset(tiles))))
+        value_nats[rows] = measure_missing_values(values_logp)
+        return replace(table, letters_logp=letters_logp, value_nats=value_nats)
 
     def _read_values(self, squares: SquarePredictions, table: TileTable, letters_p: Floats) -> TileTable:
         """Look for the printed values of the tiles that look like no other tile of their letter."""
@@ -391,7 +394,8 @@ class SquareClassifier:
         if not len(rows):
             return table
         value_nats = table.value_nats.copy()
-        _, value_nats[rows] = self._read_details(squares, table.poses, rows)
+        _, values_logp = self._read_details(squares, table.poses, rows)
+        value_nats[rows] = measure_missing_values(values_logp)
         return replace(table, value_nats=value_nats)
 
     def _read_details(
@@ -399,7 +403,7 @@ class SquareClassifier:
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Run the detail network on the tiles with the indices `rows` of `poses`.
 
-        Returns the log-likelihoods of the accents, and of a missing value, for each of these tiles.
+        Returns the log-likelihoods of the accents, and of the values, for each of these tiles.
         """
         cells = [poses.cells[row] for row in rows.tolist()]
         return self._detail_net.predict(cut_detail_crops(squares.picture, squares.pose, cells, poses.poses[rows]))

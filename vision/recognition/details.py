@@ -1,8 +1,8 @@
 """Read the accents and values of tiles, whose details are lost in the crops of the letter network.
 
 The detail network takes a crop with 48 pixels a square, cut from the picture itself. It says which kind of accent the
-letter has, and which value is printed on the tile. Of the values, only whether there is one is used: many are too small
-to be read.
+letter has, and which value is printed on the tile. The values tell letters of the tile set apart (Ź 9, Ż 5, Z 1), if
+the tiles of the picture show that they have the values of the set.
 """
 
 from __future__ import annotations
@@ -56,9 +56,14 @@ _ACCENT_NAMES: Final = {
     "RING ABOVE": "ring",
 }
 """Kinds of accents by their Unicode names, for the names that differ from the kind."""
-_ACCENT_WEIGHT: Final = 0.8
-"""Weight of the detail network's log-probabilities for letters that differ only by their accent; it is below 1, because
-the letter networks have seen the same print."""
+_LETTER_WEIGHT, _ACCENT_WEIGHT = 0.5, 0.6
+"""Weights of the log-probabilities of the letter networks and of the detail network for letters that differ only by
+their accent. They are below 1, because both have seen the same print; fitted on rendered boards in typefaces that no
+training used."""
+_OWN_VALUES_NATS: Final = 2.0
+"""Prior log-odds that the tiles have the values of a set with their letters."""
+_MIN_RATIO: Final = 0.05
+"""Minimum likelihood ratio of a value: a value may be worn, or covered by glare."""
 _MIN_CONTRAST: Final = 6.0
 """Grey levels added to the contrast of a crop, so that the grain of a blank is not amplified."""
 _INNER_PART: Final = slice(DETAIL_SIDE_PX // 6, -DETAIL_SIDE_PX // 6)
@@ -108,9 +113,33 @@ def refine_accents(
         kinds = [ACCENT_KINDS.index(find_accent_kind(classes[k]) or NO_ACCENT) for k in group]
         total = np.logaddexp.reduce(letters_logp[:, group], axis=1, keepdims=True)
         accents = accents_logp[:, kinds] - np.logaddexp.reduce(accents_logp[:, kinds], axis=1, keepdims=True)
-        mixed = letters_logp[:, group] - total + _ACCENT_WEIGHT * accents
+        mixed = _LETTER_WEIGHT * (letters_logp[:, group] - total) + _ACCENT_WEIGHT * accents
         refined[:, group] = total + mixed - np.logaddexp.reduce(mixed, axis=1, keepdims=True)
     return refined
+
+
+def weigh_values(letters_p: Floats, values_logp: NDArray[np.float32], set_values: NDArray[np.int64]) -> Floats:
+    """Return the factors `(n, classes)` by which the values printed on n tiles change the odds of their letters.
+
+    `letters_p` `(n, classes)` are the probabilities of the letters without the values, `values_logp` `(n, 13)` the
+    log-likelihoods of the values, and `set_values` `(sets, classes)` the indices in `VALUE_KINDS` of the values in each
+    tile set with these letters, -1 if unknown. The n tiles together show how probable each set is, and how probable it
+    is that their values say nothing, because they are those of another game or cannot be read.
+    """
+    likelihoods = np.exp(values_logp - values_logp.max(axis=1, keepdims=True)).astype(np.float64)
+    likelihoods /= likelihoods.mean(axis=1, keepdims=True)
+    # Likelihood ratios (sets, n, classes) of the value of each letter and of any value.
+    ratios = np.where(set_values[:, None] >= 0, np.maximum(likelihoods[:, set_values].swapaxes(0, 1), _MIN_RATIO), 1.0)
+    evidence = np.log((letters_p * ratios).sum(axis=2) / letters_p.sum(axis=1)).sum(axis=1)
+    odds = np.exp(np.append(evidence - np.log(max(len(set_values), 1)), -_OWN_VALUES_NATS))
+    shares = odds / odds.sum()
+    return np.asarray(np.tensordot(shares[:-1], ratios, axes=1) + shares[-1], np.float64)
+
+
+def measure_missing_values(values_logp: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the log-likelihood ratios `(n,)` of no value and of any value, from `values_logp` `(n, 13)`."""
+    any_value = np.logaddexp.reduce(values_logp[:, 1:], axis=1) - np.float32(np.log(len(VALUE_KINDS) - 1))
+    return np.asarray(values_logp[:, 0] - any_value, np.float32)
 
 
 def normalise_details(crops: Image) -> NDArray[np.float32]:
@@ -156,15 +185,11 @@ class DetailNet:
         self._net = Net(path)
 
     def predict(self, crops: Image) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Read n crops `(n, 56, 56)`: return log-likelihoods of the accents `(n, 14)`, and of a missing value `(n,)`.
+        """Read n crops `(n, 56, 56)`: return log-likelihoods of the accents `(n, 14)`, and of the values `(n, 13)`.
 
-        The log-likelihoods of accents are only comparable among letters of the same base. The log-likelihood of a
-        missing value is relative to the mean likelihood of all values.
+        Those of accents are only comparable among letters of the same base.
         """
-        accents, values = self.predict_normalised(normalise_details(crops))
-        return accents, values[:, 0] - np.logaddexp.reduce(values[:, 1:], axis=1) + np.float32(
-            np.log(len(VALUE_KINDS) - 1)
-        )
+        return self.predict_normalised(normalise_details(crops))
 
     def predict_normalised(self, crops: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return the log-likelihoods of accents `(n, 14)` and of values `(n, 13)` on `(n, 1, 56, 56)` crops.

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from engine.tiles import TileSet, load_tile_set, tile_set_names
 from vision.geometry import Floats
 from vision.recognition.alphabet import letter_shape
+from vision.recognition.details import OTHER_VALUE, VALUE_KINDS
 from vision.recognition.letters import BLANK_CLASS
 
 _UNKNOWN_TILE_COUNT: Final = 0.05
@@ -85,6 +86,24 @@ def list_limits(classes: tuple[str, ...], tiles: frozenset[str]) -> NDArray[np.i
     counts = [{letter_shape(tile): count for tile, count in each.counts.items()} for each in sets]
     limits = [max((by_shape.get(name, 0) for by_shape in counts), default=0) for name in classes]
     return np.array(limits, np.int64)
+
+
+@lru_cache(maxsize=8)
+def list_values(classes: tuple[str, ...], tiles: frozenset[str]) -> NDArray[np.int64]:
+    """Return the indices in `VALUE_KINDS` of the values of the classes in each set with the letters `tiles`.
+
+    The result is `(sets, classes)`, -1 for classes that are not in a set. Sets with equal values count once.
+    """
+    sets = [each for each, _ in _load_tile_sets() if frozenset(each.letters) == tiles]
+    by_shape = [{letter_shape(tile): each.values[tile] for tile in each.letters} for each in sets]
+    rows = {tuple(_find_value_kind(values.get(name)) for name in classes) for values in by_shape}
+    return np.array(sorted(rows), np.int64).reshape(-1, len(classes))
+
+
+def _find_value_kind(value: int | None) -> int:
+    if value is None:
+        return -1
+    return VALUE_KINDS.index(str(value) if str(value) in VALUE_KINDS else OTHER_VALUE)
 
 
 def limit_counts(squares_p: Floats, limits: NDArray[np.int64]) -> Floats:

@@ -16,15 +16,15 @@ from vision.geometry import Floats
 from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES
 from vision.recognition.similarity import normalise_features
 
-_EVIDENCE_WEIGHTS: Final = np.array([0.59, 0.67, -3.07, 1.12, 0.74])
+_EVIDENCE_WEIGHTS: Final = np.array([0.59, 0.58, -2.45, 0.92, 0.98])
 """Weights of the columns of `measure_written_evidence` in a logistic regression, fitted by `python -m
 vision.training.fit_written_blanks`."""
 _PRIOR_SHIFT: Final = -1.0
 """Correction of the prior log-odds: in the scenes of the fit, a letter is written on every blank. On real sets it is
 assumed to be on one in three."""
-_NO_VALUE_MEAN, _NO_VALUE_SPREAD = 0.94, 1.49
+_NO_VALUE_MEAN, _NO_VALUE_SPREAD = 1.35, 1.66
 """Mean and standard deviation of the log-likelihood ratio that a tile has no value, on tiles without one."""
-_USUAL_MEAN, _USUAL_COUNT, _MIN_SPREAD = -3.0, 2, 1.5
+_USUAL_MEAN, _USUAL_COUNT, _MIN_SPREAD = -7.0, 2, 2.5
 """The same mean on tiles with values: it counts as much as `_USUAL_COUNT` tiles of the picture. `_MIN_SPREAD` is the
 minimum of the standard deviation, which is measured in the picture."""
 _ODD_SHARE: Final = 0.005

@@ -38,11 +38,13 @@ from vision.rendering.scene import compose_scene
 from vision.training.augmentation import IGNORED, augment_crops, bend_crop, change_strokes, make_motion_kernel
 from vision.training.dataset import CORNER_ERROR_SQUARES
 from vision.training.font_list import select_handwritten_fonts
-from vision.training.random_scenes import random_labels, random_setting
+from vision.training.random_scenes import clear_light, random_labels, random_setting
 
 Rng = np.random.Generator
-MIN_SQUARE_PX: Final = 16.0
+MIN_SQUARE_PX: Final = 20.0
 """Minimum resolution of a scene, in pixels per square; below, no value is legible."""
+_CLEAR_SHARE: Final = 0.8
+"""Share of the scenes in clear light (`clear_light`): from illegible tiles the network learns nothing."""
 STORED_SIDE_PX: Final = 72
 """Side of a stored crop in pixels: larger than the network's input, so that it can be shifted and turned."""
 _ACCENTED_SHARE: Final = 0.7
@@ -141,6 +143,8 @@ def draw_examples(number: int, seed: int, fonts: tuple[Path, ...]) -> DetailExam
     setting = random_setting(rng, fonts, usable, select_handwritten_fonts(fonts))
     while measure_square(setting.camera) < MIN_SQUARE_PX:
         setting = random_setting(rng, fonts, usable, select_handwritten_fonts(fonts))
+    if rng.random() < _CLEAR_SHARE:
+        setting = replace(setting, light=clear_light(setting.light, setting.camera))
     style = setting.tile_style
     height = 0.0 if rng.random() < _PLAIN_SET_SHARE else style.value_height or 0.16
     setting = replace(setting, tile_style=replace(style, value_height=height))
@@ -216,12 +220,12 @@ def _vary_crop(rng: Rng, stored: Image) -> Image:
 def _degrade_crop(rng: Rng, cut: Image) -> Image:
     """Reduce the resolution of some crops to that of a small picture, and blur others."""
     kind = rng.random()
-    if kind < 0.3:
-        small = int(rng.integers(16, DETAIL_SIDE_PX))
+    if kind < 0.35:
+        small = int(rng.integers(20, DETAIL_SIDE_PX))
         low = cv2.resize(cut, (small, small), interpolation=cv2.INTER_AREA)
         return np.asarray(cv2.resize(low, cut.shape[::-1], interpolation=cv2.INTER_LINEAR), np.uint8)
     if kind < 0.42:
-        return np.asarray(cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.5, 2.0))), np.uint8)
+        return np.asarray(cv2.GaussianBlur(cut, (0, 0), float(rng.uniform(0.5, 1.5))), np.uint8)
     if kind < 0.47:
         kernel = make_motion_kernel(float(rng.uniform(1.5, 6)), float(rng.uniform(0, np.pi)))
         return np.asarray(cv2.filter2D(cut, -1, kernel), np.uint8)

@@ -47,10 +47,11 @@ def build_detail_net() -> HeadedNet:
     """Return an untrained detail network, from crops (n, 1, 56, 56) to logits of accents and of values."""
     trunk = [
         *conv_block(1, 16, 2, 5),
-        *conv_block(16, 32, 2),
-        *conv_block(32, 48),
-        *conv_block(48, 80, 2),
-        *conv_block(80, 48, 1, 1),
+        *conv_block(16, 32),
+        *conv_block(32, 64, 2),
+        *conv_block(64, 64),
+        *conv_block(64, 96, 2),
+        *conv_block(96, 48, 1, 1),
         nn.Flatten(),
     ]
     flat = 48 * (DETAIL_SIDE_PX // 8) ** 2

@@ -22,7 +22,7 @@ from engine.reading import BLANK
 from engine.tiles import load_tile_set
 from vision.geometry import Floats, estimate_board_pose
 from vision.recognition.alphabet import restrict_to_alphabet
-from vision.recognition.details import DetailNet, cut_detail_crops
+from vision.recognition.details import DetailNet, cut_detail_crops, measure_missing_values
 from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, LetterNet
 from vision.recognition.similarity import refine_by_similarity
 from vision.recognition.squares import SquareNet, find_likely_tiles
@@ -34,9 +34,9 @@ from vision.training.augmentation import MAX_READABLE_COVER
 from vision.training.fit_blanks import make_choices
 from vision.training.fit_tile_similarity import fit_weights
 from vision.training.font_list import SHARE_ROOT, load_training_fonts
-from vision.training.random_scenes import random_labels, random_setting
+from vision.training.random_scenes import clear_light, random_labels, random_setting
 
-_MIN_SQUARE_PX: Final = 14.0
+_MIN_SQUARE_PX: Final = 18.0
 _LANGUAGE: Final = "en"
 _BLANKS: Final = 2
 
@@ -53,7 +53,8 @@ def draw_scene(rng: np.random.Generator, fonts: tuple[Path, ...], hands: tuple[P
     labels = random_labels(rng, tiles.letters, counts / counts.sum(), float(rng.uniform(0.05, 0.45)))
     for at in rng.permutation(len(labels))[:_BLANKS]:
         labels[list(labels)[int(at)]] = BLANK
-    return compose_scene(rng, replace(setting, tile_style=style), labels)
+    light = clear_light(setting.light, setting.camera)
+    return compose_scene(rng, replace(setting, tile_style=style, light=light), labels)
 
 
 def collect_evidence(
@@ -73,7 +74,8 @@ def collect_evidence(
     value_nats = np.full(len(tile_p), np.nan)
     rows = np.flatnonzero(find_unlike_tiles(letters_p, tile_p, predictions.features))
     cells = [spots.cells[row] for row in rows.tolist()]
-    _, value_nats[rows] = detail_net.predict(cut_detail_crops(scene.image, pose, cells, spots.poses[rows]))
+    _, values_logp = detail_net.predict(cut_detail_crops(scene.image, pose, cells, spots.poses[rows]))
+    value_nats[rows] = measure_missing_values(values_logp)
     evidence = measure_written_evidence(letters_p, tile_p, predictions.features, value_nats)
     truth = [scene.labels[row][column] for row, column in spots.cells]
     best = letters_p[:, LETTER_CLASSES].argmax(axis=1) + LETTER_CLASSES.start

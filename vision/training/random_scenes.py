@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from vision.training.tile_styles import random_tile_style
 from vision.training.varied_tiles import VariedTileStyle
 
 MAX_SIDE_PX = 1400  # maximum width and height of a rendered picture; larger ones take longer and add no detail
+_MAX_BLUR_SQUARES = 0.035  # standard deviation of the blur in clear light, in squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,4 +187,17 @@ def random_light(rng: Rng, square: float) -> Light:
         sharpen=float(rng.uniform(0, 1.2)) if u() < 0.4 else 0.0,
         sampling_scale=float(rng.uniform(min(1.0, 12 / square), 1.0)) if u() < 0.2 else 1.0,
         jpeg_quality=int(rng.integers(35, 96)),
+    )
+
+
+def clear_light(light: Light, camera: Camera) -> Light:
+    """Return a light in which the details of tiles can be seen: without motion, darkness and strong compression."""
+    return replace(
+        light,
+        blur=min(light.blur, _MAX_BLUR_SQUARES * measure_square(camera)),
+        motion_blur=0.0,
+        noise=min(light.noise, 4.0),
+        exposure=min(max(light.exposure, 0.6), 1.6),
+        sampling_scale=1.0,
+        jpeg_quality=max(light.jpeg_quality, 60),
     )

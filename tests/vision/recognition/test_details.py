@@ -13,14 +13,17 @@ from vision.recognition.details import (
     ACCENT_KINDS,
     DETAIL_PX_PER_SQUARE,
     DETAIL_SIDE_PX,
+    VALUE_KINDS,
     DetailNet,
     cut_detail_crops,
     find_accent_kind,
     group_accents,
     refine_accents,
+    weigh_values,
 )
 from vision.recognition.letters import LetterNet
 from vision.recognition.reader import BoardReader
+from vision.recognition.tile_sets import list_values
 from vision.rendering.simulated_table import SimulatedTable
 
 CLASSES = (".", "?", "K", "L", "Ł", "Z", "Ź", "Ż")
@@ -76,8 +79,40 @@ def test_crops_show_the_tiles_of_the_upright_board(quarter_turns: int) -> None:
 
 def test_network_answers_for_every_crop() -> None:
     crops = np.zeros((3, DETAIL_SIDE_PX, DETAIL_SIDE_PX), np.uint8)
-    accents, value_nats = DetailNet().predict(crops)
-    assert accents.shape == (3, len(ACCENT_KINDS)) and value_nats.shape == (3,)
+    accents, values = DetailNet().predict(crops)
+    assert accents.shape == (3, len(ACCENT_KINDS)) and values.shape == (3, len(VALUE_KINDS))
+
+
+def weigh_polish(letters_p: np.ndarray, *seen: str, sure: float = 4.0) -> np.ndarray:
+    """Return the odds-weighted probabilities of Polish tiles with the values `seen`."""
+    set_values = list_values(CLASSES, POLISH)
+    weighed = letters_p * weigh_values(letters_p, likelihoods(VALUE_KINDS, *seen, sure=sure), set_values)
+    return np.asarray(weighed / weighed.sum(axis=1, keepdims=True))
+
+
+def test_printed_values_decide_between_letters_of_different_value() -> None:
+    letters_p = np.tile([0.0, 0.01, 0.01, 0.01, 0.01, 0.2, 0.26, 0.5], (3, 1))
+    weighed = weigh_polish(letters_p, "9", "5", "1")
+    assert [CLASSES[k] for k in weighed.argmax(axis=1)] == ["Ź", "Ż", "Z"]
+
+
+def test_values_of_another_game_say_nothing() -> None:
+    letters_p = np.full((6, len(CLASSES)), 0.02)
+    letters_p[:, CLASSES.index("K")] = 0.86
+    assert weigh_polish(letters_p, *["7"] * 6)[0] == pytest.approx(letters_p[0], abs=0.01)
+
+
+def test_values_of_letters_without_a_tile_set_change_nothing() -> None:
+    letters_p = np.full((2, len(CLASSES)), 1 / len(CLASSES))
+    no_sets = np.zeros((0, len(CLASSES)), np.int64)
+    assert weigh_values(letters_p, likelihoods(VALUE_KINDS, "9", "1"), no_sets) == pytest.approx(
+        np.ones_like(letters_p)
+    )
+
+
+def test_illegible_values_change_nothing() -> None:
+    letters_p = np.full((2, len(CLASSES)), 1 / len(CLASSES))
+    assert weigh_polish(letters_p, "", "") == pytest.approx(letters_p)
 
 
 @needs_photos

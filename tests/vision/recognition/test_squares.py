@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -26,7 +27,7 @@ WHOLE_VIEW = 17 * 17
 class _AreaCountingNet(Net):
     """A network that notes the area of each input in squares."""
 
-    areas: list[int]
+    areas: ClassVar[list[int]] = []
 
     def __call__(self, batch: NDArray[np.float32], **more: NDArray[np.float32]) -> list[NDArray[np.float32]]:
         self.areas.append(batch.shape[2] * batch.shape[3] // 16**2)

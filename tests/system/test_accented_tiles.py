@@ -1,0 +1,38 @@
+"""The measurement of accents: a drawn board is counted against its truth."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.tiles import load_tile_set
+from tests.system.accented_tiles import (
+    AccentCounts,
+    draw_accented_board,
+    find_accented,
+    list_accented_sets,
+    read_accents,
+)
+from vision.recognition.reader import BoardReader
+from vision.rendering.fonts import packaged_fonts
+
+
+def test_accented_letters_are_those_with_another_accent_in_the_set() -> None:
+    assert find_accented(load_tile_set("de").letters) == set("AÄOÖUÜ")
+    assert not find_accented(load_tile_set("en").letters)
+
+
+def test_accented_sets_have_one_set_for_each_alphabet() -> None:
+    names = [tiles.name for tiles in list_accented_sets()]
+    assert {"pl", "hu", "cs", "tr", "is"} <= set(names) and "de_old" not in names and "en" not in names
+
+
+def test_board_is_read_and_counted() -> None:
+    tiles = load_tile_set("de")
+    scene = draw_accented_board(np.random.default_rng(3), tiles, packaged_fonts(), 28.0)
+    shown = sum(label in find_accented(tiles.letters) for row in scene.labels for label in row if label)
+    counts = read_accents(BoardReader(), scene, tiles, 28.0)
+    assert 0 < counts.tiles <= shown and counts.wrong_accent + counts.other_letter < counts.tiles / 2
+
+
+def test_row_without_wrong_accents_has_no_share() -> None:
+    assert AccentCounts(100, unclear=3).describe("pl") == "| pl | 100 | 0 | none | 0 | 0 | 3 |"
