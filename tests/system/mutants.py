@@ -58,7 +58,9 @@ for line in sys.stdin:
         for descriptor in (1, 2):
             os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), descriptor)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-        sys.exit(pytest.main(words))
+        status = pytest.main(words)
+        sys.stdout.flush()
+        os._exit(status)  # without waiting for threads that tests have left
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     try:
         os.killpg(child, signal.SIGKILL)  # programs that tests have left
