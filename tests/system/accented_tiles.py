@@ -14,6 +14,7 @@ another letter, wrong ones called at 0.99, and right ones below 0.9.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +30,7 @@ from vision.geometry import square_side
 from vision.recognition.alphabet import letter_shape, strip_accent
 from vision.recognition.reader import BoardReader
 from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
-from vision.rendering.scene import Scene, compose_scene
+from vision.rendering.scene import Labels, Scene, compose_scene
 from vision.rendering.style import Rng
 from vision.rendering.tile_art import TileStyle
 from vision.training.dataset import is_latin
@@ -40,6 +41,8 @@ from vision.training.random_scenes import clear_light, random_labels, random_set
 _CLEAR_P: Final = 0.9
 _ACCENTED_WEIGHT: Final = 5.0
 """Frequency of a letter that has another accent in the set, relative to the other letters."""
+_MAX_COPIES: Final = 4
+"""Maximum number of tiles of a letter: far more than the set has would not be believed."""
 _MIN_CONTRAST: Final = 90.0
 """Minimum contrast of the print, as on tiles that are sold."""
 _BRIGHTNESS: Final = (0.114, 0.587, 0.299)
@@ -106,11 +109,22 @@ def draw_accented_board(rng: Rng, tiles: TileSet, faces: tuple[Path, ...], squar
         )
         if measure_contrast(style) < _MIN_CONTRAST:
             continue
-        labels = random_labels(rng, tiles.letters, weights / weights.sum(), 0.3)
+        labels = limit_copies(random_labels(rng, tiles.letters, weights / weights.sum(), 0.35))
         setting = replace(setting, tile_style=style, light=clear_light(setting.light, setting.camera))
         scene = compose_scene(rng, setting, labels, values=tiles.values)
         if square_side(scene.corners) >= square_px:
             return scene
+
+
+def limit_copies(labels: Labels) -> Labels:
+    """Return the labels without the copies of a letter beyond `_MAX_COPIES`."""
+    counts: Counter[str] = Counter()
+    kept = {}
+    for at, letter in labels.items():
+        counts[letter] += 1
+        if counts[letter] <= _MAX_COPIES:
+            kept[at] = letter
+    return kept
 
 
 def measure_contrast(style: TileStyle) -> float:
