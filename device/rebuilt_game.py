@@ -307,9 +307,10 @@ class PaperGame:
 
 
 def rebuild(game: PaperGame) -> tuple[PaperGame, PlayOrders]:
-    """Return the game and its orders. If none fits, the last score may be the points for unplayed letters.
+    """Return the game and the possible orders of its plays.
 
-    Raises `TooManyOrdersError`.
+    If no order fits, the last score is tried as the points for unplayed letters (`PaperGame.with_end`). If orders fit
+    then, the returned game is the one with this end. Raises `TooManyOrdersError`.
     """
     orders = game.find_orders()
     ended = game.with_end()

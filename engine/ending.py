@@ -271,7 +271,7 @@ def determine_outcome(state: State) -> Outcome | None:
 
     The highest total wins. In a tie, the highest total before unplayed letters wins (How to Win). In a Finish Line
     game, the player who reaches the finish line first wins. If the players agreed to finish the round, several may
-    reach it, and the sheets do not name a winner. This program takes the player whose total exceeds the player's own
+    reach it, and the rule sheet names no winner. This program takes the player whose total exceeds the player's own
     finish line by the most points.
     """
     if state.end_reason is None:

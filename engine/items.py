@@ -271,11 +271,11 @@ def _name_blank(items: Items, square: Square, letter: str) -> Items:
 def _correct_tile(items: Items, at: int, square: Square, tile: Tile | None) -> Items:
     """Return the items with `tile` on `square`, which the act with the index `at` covers; None removes the tile.
 
-    If that act took a blank from the square or swapped its tile, the correction may concern an earlier act:
+    If that act swapped the tile on the square, the correction may concern the earlier act that put a tile there:
 
-    - Where a blank was taken, its place is filled by the letter for which it stood. Another letter on the square
-      therefore changes the letter of the blank.
-    - If the square has a blank after all, or no tile, then no tile was swapped: that act is removed.
+    - `BlankTaken`: the blank was replaced by the letter for which it stood. Another letter on the square therefore
+      changes the letter of the blank. If the square has a blank or no tile, the act is removed: nothing was taken.
+    - `TileRecycled`: if the square has no tile, the act is removed: nothing was swapped.
     """
     act = items[at].act
     if not isinstance(act, BlankTaken) and not (isinstance(act, TileRecycled) and tile is None):

@@ -117,14 +117,14 @@ Alternative = tuple[Step, ...]
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A player in the text of a question: the one whose button was pressed."""
+    """A placeholder in a question: the name of the player with the index `player`, whoever has the turn."""
 
     player: int
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A player in the text of a question: the one whose turn it was before the entry, or `later` seats after that."""
+    """A placeholder in a question: the name of the player to move before the entry, or of the one `later` seats on."""
 
     later: int = 0
 

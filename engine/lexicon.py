@@ -397,7 +397,10 @@ _MAX_TORN_BYTES = 3
 
 
 def _find_encoding(source: str, data: bytes) -> str:
-    """Return the encoding of a text. Raises `LexiconError` if the data is not text."""
+    """Return the encoding of a text: UTF-16 if it begins with a byte order mark, UTF-8, or else `DEFAULT_ENCODING`.
+
+    Raises `LexiconError` if the data is not text.
+    """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         encoding = "utf-16"
     elif any(len(block.translate(None, _CONTROL_BYTES)) < len(block) for block in _split_blocks(data)):
@@ -409,10 +412,11 @@ def _find_encoding(source: str, data: bytes) -> str:
         for _ in codecs.iterdecode(_split_blocks(data), encoding):
             pass
     except UnicodeDecodeError as error:
+        # A text that was cut inside its last character is still in this encoding.
         is_torn = error.reason == "unexpected end of data" and not data[:-_MAX_TORN_BYTES].isascii()
         if not is_torn and encoding == "utf-8-sig":
             return DEFAULT_ENCODING
-        if not is_torn:  # a text that was cut inside its last character is still in this encoding
+        if not is_torn:
             text = "{0} is not a UTF-8 text file. Save the word list as UTF-8, with one word on each line."
             raise LexiconError(make_message("list-not-utf8", text, source)) from None
     return encoding

@@ -48,16 +48,16 @@ class Exclusion(StrEnum):
 
 
 def strip_marks(entries: list[str], excluded: Counter[str]) -> list[str]:
-    """Return the entries without quotes, marks and flags of a spell checker; count the flags in `excluded`.
+    """Return the entries without quotes, marks and flags of a spell checker; compose letters and their accents.
 
-    Letters and their accents are composed.
+    An entry with flags is counted in `excluded`, as the other forms that its flags stand for are left out.
     """
     if all(map(str.isalpha, entries)):
         return entries
     words = []
     for entry in entries:
         word, sign, _ = unicodedata.normalize("NFC", entry).partition(_FLAGS_SIGN)
-        excluded[Exclusion.FORMS] += bool(sign) and word[-1:].isalpha()
+        excluded[Exclusion.FORMS] += bool(sign) and word[-1:].isalpha()  # `1/2` has no flags
         words.append(word if word.isalpha() else _MARKS.sub("", word.strip(_QUOTES)))
     return words
 

@@ -64,8 +64,8 @@ class HostInfo:
     - `language`: language of the page on devices without a chosen language, or empty. `table_name`: name of the table,
       or empty.
     - `is_new_table`: returns True at the first start, before anything was saved or played.
-    - `find_new_game`: returns the game that the form of a new game shows after the game with a number, or None for one
-      like that game.
+    - `find_new_game`: takes the number of the last game, and returns the game that the form of a new game suggests, or
+      None if the form suggests a game like the last one.
     - `start_own_game`: ends the demo and starts the table; None if this is not the demo.
     - `hall`: the connection to a hall. `directed`: data from its director. Both are None if the table belongs to no
       hall.

@@ -397,7 +397,11 @@ class Appliance:
                 pairing.code, pairing.secret, find_page_addresses(page.host, page.port), self._hotspot
             )
 
-        actions = PanelActions(lambda: self.play_again, power_off, pairing.open_for_one_device)
+        actions = PanelActions(
+            new_game=lambda: self.play_again,  # at each press: changed settings replace it
+            power_off=power_off,
+            open_pairing=pairing.open_for_one_device,
+        )
         panel = self._settings.panel if use else PanelSettings(use=False)
         return open_panel(session, actions, panel, report_problem, read_seconds_left, read_pairing_details)
 

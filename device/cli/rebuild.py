@@ -136,12 +136,13 @@ def _report_turns(paper: PaperGame, orders: PlayOrders) -> Iterator[dict[str, An
 
 
 def _report_place(paper: PaperGame, place: Sequence[SheetError]) -> dict[str, Any]:
-    """Return a place at which a mistake may be, with what would be right."""
+    """Return the data of one play and its possible mistakes, `place`, each of which alone would explain the sheet."""
     from engine.board import square_name
     from engine.sheet_errors import Mistake
 
     first = place[0]
-    play = paper.view_play(first.covered & ~first.play, first.play)
+    covered_before = first.covered & ~first.play  # bit sets of squares
+    play = paper.view_play(covered_before, first.play)
     return {
         "turn": paper.find_turn_number(first.turn),
         "at": play.at,

@@ -276,8 +276,15 @@ class PanelOutputs:
         self._levels: OutputLevels | None = OUTPUTS_OFF
         """The levels of the pins; None if they could not be set."""
         self._retry_time = inf
+        """The time (s) at which the pins are set again after an error; infinity if there was none."""
         self._signal: Signal | None = None
-        self._signal_time = self._message_time = self._lights_time = clock()
+        now = clock()
+        self._signal_time = now
+        """The start time (s) of the last signal."""
+        self._message_time = now
+        """The time (s) since which the message on the page has been shown."""
+        self._lights_time = now
+        """The time (s) of the last change of the lights, from which their blinking is counted."""
         self._is_switching_off = False
 
     def start_signal(self, signal: Signal) -> None:

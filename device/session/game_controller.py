@@ -130,7 +130,7 @@ class GameController:
         """The word list in use; None means that words are not checked."""
         self.pictures = PictureBuffer(store)
         """The last pictures, by the names that the snapshots contain."""
-        self._last_press = -MAX_QUICK_S
+        self._last_press_time = -MAX_QUICK_S
         """The time (s) at which the last turn was recorded from a press."""
         self.seat: int | None = None
         """The player whose button or phone has ended the last turn; None for a shared button, and for the API."""
@@ -236,7 +236,8 @@ class GameController:
         """The context for the explanation of the next reading."""
         history = make_question_history(self.ledger, self.evidence, self._asked_words)
         readings = self.evidence.history.without(self.ledger.undone)
-        is_quick = self._now() - self._last_press < MAX_QUICK_S
+        # A quick second press is probably by the same player, who changes the play.
+        is_quick = self._now() - self._last_press_time < MAX_QUICK_S
         return TurnContext(self.ledger, self.words, readings, history, self.seat, is_quick=is_quick)
 
     def start_game(self, started: GameStarted, words: WordList | EllipsisType | None, colours: Sequence[str]) -> None:
@@ -381,7 +382,7 @@ class GameController:
         if record.source is Source.HAND:
             self._note_entered(steps, ledger.game)
         elif record.source is Source.PRESS:
-            self._last_press = self._now()
+            self._last_press_time = self._now()
         self._continue_with(ledger, steps, pictures={number: jpegs} if jpegs and number else {})
 
     def _read_clocks(self, alternatives: Iterable[Alternative]) -> tuple[float, ...] | None:

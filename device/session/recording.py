@@ -91,13 +91,14 @@ def add_evidence(
 ) -> TableEvidence:
     """Return the evidence after a reading and the decision about it.
 
-    `game` is the game before the turn, and `history` has the last readings with this one. Raises `RulesError` or
+    `game` is the game before the turn, and `history` has the last readings with this one. Recorded tiles that the
+    reading does not show are added to the lost ones, so that they are reported only once. Raises `RulesError` or
     `NotationError` for impossible events.
     """
-    asked = decision.open_question
-    squares = asked.question.squares if asked is not None else ()
+    opened = decision.open_question
+    asked = opened.question.squares if opened is not None else ()
     evidence = replace(evidence, lost=evidence.lost.union(decision.lost_squares))
-    return evidence.add_reading(reading, history, game.push(*decision.events), decision.events, squares)
+    return evidence.add_reading(reading, history, game.push(*decision.events), decision.events, asked=asked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -257,8 +257,9 @@ class TurnWorker(Generic[Result]):
     def wait(self, report_waiting: Callable[[], None]) -> Result | None:
         """Return the result of the capture, or None if it is not ready within `max_s` seconds after its start.
 
-        A capture that is not ready goes on, and the next call waits for `max_s` seconds again. `report_waiting` is
-        called several times a second. Raises the exception of the capture.
+        The result is also None if the capture is stopped meanwhile, as when the session is closed. A capture that is
+        not ready goes on, and the next call waits for `max_s` seconds again. `report_waiting` is called several times a
+        second. Raises the exception of the capture.
         """
         assert self._pending is not None, "a capture has been started"
         future = self._pending.future
@@ -266,7 +267,7 @@ class TurnWorker(Generic[Result]):
         self._due = None
         while not wait([future], _POLL_INTERVAL_S).done:
             report_waiting()
-            if self._clock() >= due or self._pending is None:
+            if self._clock() >= due or self._pending is None:  # too late, or `stop` was called
                 return None
         self._pending = None
         try:

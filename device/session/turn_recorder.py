@@ -140,8 +140,9 @@ class TurnRecorder:
 
         - `seat`: the player who gave the command; None if this is not known or does not matter. The player of the new
           play neither passes after it nor challenges it, so nothing is recorded for that player.
-        - `may_read_board`: True if the board is read now, as at the end of a turn, if it has changed since it was read
-          or moves. If it may then show a play that cannot be recorded, a notice says so.
+        - `may_read_board`: True if the board may be read now, as at the end of a turn. It is read if it has changed
+          since the last reading, or if it moves. Without a `seat`, a notice is shown if the board may show a play that
+          cannot be recorded.
         """
         controller = self.controller
         if not controller.awaits_play:

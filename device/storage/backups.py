@@ -183,11 +183,15 @@ def add_missing_games(store: GameStore, data: bytes) -> int:
 
 
 def _add_games(source: GameStore, store: GameStore) -> int:
-    """Add the games and colours of `source` that `store` lacks; return the number of these games."""
+    """Add the games and colours of `source` that `store` lacks; return the number of these games.
+
+    The games are added without pictures. A game without events is left out.
+    """
     known = set(map(_identify, store.list_games()))
-    missing = [game for game in reversed(source.list_games()) if _identify(game) not in known and game.length]
+    oldest_first = reversed(source.list_games())  # so that the numbers follow the order in which they were played
+    missing = [game for game in oldest_first if _identify(game) not in known and game.length]
     for game in missing:
-        store.add_game(game.started, source.read_events(game.id), (), source.read_game_notes(game.id))
+        store.add_game(game.started, source.read_events(game.id), pictures=(), notes=source.read_game_notes(game.id))
     for name, colour in source.list_players():
         if colour and name not in dict(store.list_players()):
             store.save_colour(name, colour)

@@ -143,9 +143,10 @@ class GameLog:
         return self.save()
 
     def append_saved(self, ledger: Ledger) -> None:
-        """Save the further entries of `ledger` and continue with it; raise `StoreError` and keep nothing on failure.
+        """Save the new entries of `ledger`, and continue with it. Raises `StoreError`; the log is then unchanged.
 
-        This is for a game that is not at the table: its log is not there later to save the entries.
+        This is for a game that is not at the table. Its log is not kept, so it cannot save the entries later, as after
+        `append`.
         """
         added = ledger.entries[len(self.ledger.entries) :]
         self._store.append_events(self.number, list(map(write_entry, added)))

@@ -268,7 +268,10 @@ class Past:
         )
 
     def _is_unlisted(self, turn: Turn) -> bool:
-        """Return True if players may look words up, and the list does not have a word of the turn."""
+        """Return True if the word list lacks at least one word of the turn.
+
+        Return False if there is no list in which players may look words up at any time.
+        """
         tiles = self.game.tiles
         return self.words is not None and any(
             is_word_listed(word.tile_letters, self.words, tiles) is False for word in turn.words

@@ -209,7 +209,7 @@ def _rearrange_word(game: Game, evidence: Evidence, changed: dict[Square, str]) 
     blank = next((tile for square in changed if (tile := game.board.tile(square)).is_blank), Tile.unnamed())
 
     def make_tile(face: str) -> Tile:
-        """Return the tile for a symbol of the reading; for `?`, the blank of the old word."""
+        """Return the tile for a symbol of the reading; for `?`, the blank of a changed square, or an unnamed one."""
         return blank if face == BLANK else Tile(face)
 
     rearranged = {square: make_tile(face) for square, face in changed.items()}

@@ -132,9 +132,14 @@ def _give_to_players_to_move(game: Game, events: Sequence[Event]) -> tuple[Event
 def _split_play(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
     """Yield pairs of plays by two players that together may be the proposed play.
 
-    The first play has consecutive tiles of the proposed play, and both plays have only listed words. Pairs with a
-    longer first play come first. Without a word list, and if words are looked up only after a challenge (a question to
-    the players would show which words are listed), the first play has the first tiles of the proposed play.
+    Pairs with a longer first play come first.
+
+    - If players may look words up at any time, the first play has consecutive tiles of the proposed play, and both
+      plays have only listed words.
+    - If words are looked up only after a challenge, or without a word list, the first play has the first tiles of the
+      proposed play. Words are not checked: the question to the players would show which ones are listed.
+
+    There are no pairs if the proposal has other events, or rearranges tiles.
     """
     game, event = proposal.game, proposal.single_play
     words = proposal.words if game.rules.open_dictionary else None

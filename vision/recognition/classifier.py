@@ -150,15 +150,16 @@ class SquarePredictions:
         """Return the views and predictions rotated anticlockwise by `quarter_turns` quarter turns."""
         if not quarter_turns:
             return self
+        colours = self.colours.reshape(BOARD_SIZE, BOARD_SIZE, -1)
         return SquarePredictions(
-            self.picture,
-            self.pose.rotate(quarter_turns),
-            np.rot90(self.board, quarter_turns),
-            np.ascontiguousarray(np.rot90(self.tops, quarter_turns)),
-            np.rot90(self.colours.reshape(BOARD_SIZE, BOARD_SIZE, -1), quarter_turns).reshape(self.colours.shape),
-            np.rot90(self.kinds_p, quarter_turns),
-            [_rotate_cell(cell, quarter_turns) for cell in self.cells],
-            None,
+            picture=self.picture,
+            pose=self.pose.rotate(quarter_turns),
+            board=np.rot90(self.board, quarter_turns),
+            tops=np.ascontiguousarray(np.rot90(self.tops, quarter_turns)),  # OpenCV would copy it for each crop
+            colours=np.rot90(colours, quarter_turns).reshape(self.colours.shape),
+            kinds_p=np.rot90(self.kinds_p, quarter_turns),
+            cells=[_rotate_cell(cell, quarter_turns) for cell in self.cells],
+            kinds=None,
         )
 
 
@@ -265,31 +266,40 @@ class SquareClassifier:
         table: TileTable,
         tiles: Collection[str],
     ) -> ClassifiedBoard:
-        """Combine the predictions of both networks for an upright board."""
+        """Combine the predictions of both networks for an upright board.
+
+        `table` has the predictions of the letter network for the squares that may have a tile. The board has the tile
+        set with the letters `tiles`.
+        """
         alphabet = self._letter_net.alphabet_matrix(tiles)
         letters_p = restrict_to_alphabet(table.letters_logp, alphabet)
-        foreign = self._letter_net.measure_foreign_letters(table.letters_logp, tiles)
-        is_kept = letters_p.max(axis=1) >= _MIN_RECALLED_PROBABILITY
-        is_kept |= table.tile_p <= _MAX_EMPTY_TILE_PROBABILITY
-        foreign_p = np.zeros((BOARD_SIZE, BOARD_SIZE))
-        for cell, tile_p, p in zip(table.poses.cells, table.tile_p, foreign, strict=True):
-            foreign_p[cell] = p * (tile_p >= _CONFIG.min_voter_p)
         refined_p = self._refine(table, letters_p, alphabet, square_side(squares.pose.corners))
-        table = self._read_values(squares, table, refined_p)
-        refined_p = weigh_written_blanks(refined_p, table.tile_p, table.features, table.value_nats)
+        valued = self._read_values(squares, table, refined_p)
+        refined_p = weigh_written_blanks(refined_p, table.tile_p, table.features, valued.value_nats)
         fused_p = fuse_predictions(squares.kinds_p, table.poses.cells, refined_p, squares.board, squares.colours)
-        limits = list_limits(self._letter_net.classes, frozenset(tiles))
-        fused_p = limit_counts(fused_p.reshape(BOARD_SIZE**2, -1), np.append(limits, 0)).reshape(fused_p.shape)
+        limits = np.append(list_limits(self._letter_net.classes, frozenset(tiles)), 0)  # hidden squares have no limit
+        fused_p = limit_counts(fused_p.reshape(BOARD_SIZE**2, -1), limits).reshape(fused_p.shape)
         poses = table.poses.poses_by_square()
         return ClassifiedBoard(
             squares_p=doubt_shared_tiles(fused_p, poses),
             orientation=orientation,
             squares=squares,
             poses=poses,
-            kept_tiles=table.select(np.flatnonzero(is_kept).tolist()),
-            foreign_p=foreign_p,
+            kept_tiles=valued.select(_list_kept_rows(table, letters_p)),
+            foreign_p=self._map_foreign_letters(table, tiles),
             clear_shapes=self._letter_net.list_clear_shapes(table.letters_logp[table.tile_p >= _CONFIG.min_voter_p]),
         )
+
+    def _map_foreign_letters(self, table: TileTable, tiles: Collection[str]) -> Floats:
+        """Return the probability of a letter or an accent outside `tiles` for each square: `(15, 15)`.
+
+        It is 0 for a square that has no tile, or for which a tile is less probable than `min_voter_p`.
+        """
+        foreign_p = np.zeros((BOARD_SIZE, BOARD_SIZE))
+        foreign = self._letter_net.measure_foreign_letters(table.letters_logp, tiles)
+        for cell, tile_p, p in zip(table.poses.cells, table.tile_p, foreign, strict=True):
+            foreign_p[cell] = p * (tile_p >= _CONFIG.min_voter_p)
+        return foreign_p
 
     def classify_squares(
         self, image: Image, corners: Floats, recalled: RecalledBoard | None = None
@@ -430,6 +440,17 @@ class SquareClassifier:
             letters_p = restrict_to_alphabet(flattened_logp, alphabet)
         # Compare the tiles with each other: tiles with the same letter look alike.
         return refine_by_similarity(letters_p, table.tile_p, table.features, self._letter_net.similarity_weights)
+
+
+def _list_kept_rows(table: TileTable, letters_p: Floats) -> list[int]:
+    """Return the indices of the predictions that are kept for the next picture.
+
+    They are those of clear letters, and those of squares that probably have no tile: without them, these squares would
+    be read again in each picture. `letters_p` `(n, classes)` are the probabilities of the letters.
+    """
+    is_clear = letters_p.max(axis=1) >= _MIN_RECALLED_PROBABILITY
+    is_empty = table.tile_p <= _MAX_EMPTY_TILE_PROBABILITY
+    return np.flatnonzero(is_clear | is_empty).tolist()
 
 
 def _have_other_accents(letters_p: Floats, group: Sequence[int]) -> NDArray[np.bool_]:

@@ -184,6 +184,10 @@ def _find_value(label: str, values: Mapping[str, str], height: float) -> int:
 
 
 def _allow_accents(label: str, groups: Mapping[str, list[str]]) -> list[bool]:
+    """Return for each of `ACCENT_KINDS` whether a letter with the same base letter has it; for a blank, none has.
+
+    `groups` contains the letters of the tiles by their base letter.
+    """
     group = groups.get(strip_accent(letter_shape(label)), []) if label != BLANK else []
     kinds = {find_accent_kind(letter_shape(letter)) for letter in group}
     return [kind in kinds for kind in ACCENT_KINDS]

@@ -95,16 +95,21 @@ def make_finder_sample(kept: DetectorScene, rng: Rng) -> tuple[Array, Array]:
 
 
 def _draw_finder_targets(seen: Floats) -> Array:
-    """Return the targets of the finder, `(5, 64, 64)`, for grid corners `(4, 2)` in cells (centres are integers)."""
+    """Return the targets of the finder `(5, 64, 64)` that `make_finder_sample` describes, for grid corners `(4, 2)`.
+
+    The corners are in cells of the finder's output. The centre of a cell has integer coordinates.
+    """
     cells = FINDER_SIDE_PX // CELL_PX
     targets = np.zeros((5, cells, cells), np.float32)
     yy, xx = np.mgrid[0:cells, 0:cells]
     for x, y in seen:
         distance2 = (xx - x) ** 2 + (yy - y) ** 2
+        # Heat map of the corners.
         targets[0] = np.maximum(targets[0], np.exp(-distance2 / (2 * 0.8**2)))
+        # Offset (x, y) of the corner from the cells near it, and the mask of these cells.
         near = distance2 < 1.6**2
         targets[1][near], targets[2][near], targets[4][near] = (x - xx)[near], (y - yy)[near], 1
-    targets[3] = _fill_quad(seen, cells)
+    targets[3] = _fill_quad(seen, cells)  # mask of the grid
     return targets
 
 

@@ -165,12 +165,16 @@ def describe_errors(name: str, scenes: Sequence[SceneTiles], weights: Floats) ->
 
 
 def fit_similarity(path: Path, count: int, faces: tuple[Path, ...]) -> tuple[Floats, str]:
-    """Fit the similarity weights for the network `path` on `count` scenes; return them and a report."""
+    """Fit the similarity weights for the network `path` on `count` scenes; return them and a report.
+
+    The weights multiply the three features of each letter from `compute_letter_evidence`. The report compares the
+    errors without these features, with the weights in the network's file, and with the fitted weights.
+    """
     net = LetterNet(path)
     scenes = collect_scenes(net, count, faces)
     weights = fit_weights([scene.choices for scene in scenes])
-    before, now = np.zeros(len(weights)), np.array(net.similarity_weights)
-    named = (("each tile alone", before), ("weights of the file", now), ("fitted weights", weights))
+    no_weights, file_weights = np.zeros(len(weights)), np.array(net.similarity_weights)
+    named = (("each tile alone", no_weights), ("weights of the file", file_weights), ("fitted weights", weights))
     lines = [describe_errors(name, scenes, w) for name, w in named]
     fitted = ", ".join(f"{weight:.3f}" for weight in weights)
     return weights, "\n".join([*lines, f"similarity, doubt, length: {fitted}"])

@@ -102,7 +102,7 @@ def _render(problem: str = "", number: int = 0) -> Response:
 
 @routes.get("/round-<int:number>.csv")
 def send_csv(number: int) -> Response:
-    """Return the results of a round as CSV, with the titles of the tables."""
+    """Return the results of a round as CSV, in which each table has its title instead of its name."""
     lines, state = _find_round(number), choose_view().state
     titles = (state.find_title(state.find_name(line.pairing.table)) for line in lines)
     named = [

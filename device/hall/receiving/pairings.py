@@ -117,16 +117,21 @@ def _find_delimiter(lines: Sequence[str]) -> str:
 
 
 def _split_lines(lines: Sequence[str]) -> Iterable[tuple[int, list[str]]]:
-    """Yield the number and the cells (table, player, player) of each line such as `3 Anna - Ben`."""
+    """Yield the number and the cells (table, player, player) of each line such as `3 Anna - Ben`.
+
+    A line without an opponent has one cell, as a title has in a spreadsheet. Of two players, the one with a mark of the
+    program TSH such as `*starts*` comes first.
+    """
     for at, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
         table = _TABLE.match(line.strip())
         names = line.strip()[table.end() :] if table else line.strip()
         first, *others = _VERSUS.split(names, maxsplit=1)
         if others and _TSH_FIRST.search(others[0]) and not _TSH_FIRST.search(first):
             first, others = others[0], [first]
         players = [" ".join(_TSH_MARKS.sub(" ", one).split()) for one in (first, *others)]
-        if line.strip():
-            yield at, [table[1] if table else "", *players] if others else players
+        yield at, [table[1] if table else "", *players] if others else players
 
 
 def _is_heading(cells: Sequence[str]) -> bool:

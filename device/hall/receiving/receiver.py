@@ -193,10 +193,14 @@ class HallReceiver(BrokerTask):
                     self._offers[name] = offer
 
     def _send_order(self, name: str, command: DirectorCommand) -> bool:
-        """Send a command to a table; return False if the table or the broker is not connected."""
+        """Send a command to a table; return False if the table or the broker is not connected.
+
+        The order names the table's store. So the table's last state must have arrived, with the id of this store.
+        """
         table = self.state.tables.get(name)
         if not (table and table.is_online and table.state and table.state.store and self.state.is_connected):
             return False
+        # A table refuses a number that is not larger than the last one. The clock makes it larger if the note is lost.
         number = max(self.games.read_note("order", int, 0) + 1, int(time.time() * 1000))
         self.games.save_note("order", number)
         order = DirectorOrder(table=name, store=table.state.store, number=number, command=command)

@@ -148,7 +148,8 @@ class AutoTurns:
     def _can_end(self) -> bool:
         """Return True if a turn may end automatically now.
 
-        It may not while the players must remove tiles of a withdrawn play, or answer a question before anything counts.
+        It may not while the players must remove the tiles of a withdrawn play, or while a question is open that has no
+        provisional answer.
         """
         controller = self._controller
         if not (controller.phase.in_play and controller.awaits_play) or controller.evidence.to_clear:
@@ -158,7 +159,8 @@ class AutoTurns:
     def _add_capture(self, capture: AdvanceCapture, since: float, moment: Moment) -> None:
         """Pass the reading of a capture to the turn finder, unless the finder has it already for the same game.
 
-        The board has been at rest since `since` (s). `moment` is the version of the game for which a turn is ended.
+        A capture whose turn was undone is ignored until something moves. The board has been at rest since `since` (s).
+        `moment` is the version of the game for which a turn is ended.
         """
         game, board = self._controller.game, capture.turn.reading.board
         if capture is self._last_capture and len(game.turns) < self._last_turn_count:  # undone, and nothing has moved
@@ -166,6 +168,7 @@ class AutoTurns:
         if len(game.turns) != self._last_turn_count:
             self._forget_play()  # a press came first
         self._last_capture, self._last_turn_count = capture, len(game.turns)
+        # The words are checked when the turn is ended. No player has pressed a button for it yet.
         context = replace(self._controller.turn_context, words=None, seat=None)
         finder_input = _FinderInput(capture, context, since)
         if board is None or capture is self._undone_capture:

@@ -65,7 +65,10 @@ class ProfileUpdater:
         return "" if is_reported else error
 
     def discard_pending(self) -> None:
-        """Discard the pending turn, because it was undone or its game is over. Corrections are not learnt any more."""
+        """Discard the pending turn, because it was undone or its game is over.
+
+        Later corrections of the last learnt turn are not learnt any more (`learn_corrections`).
+        """
         self._pending = self._learnt = None
 
     def learn_corrections(self, source: str, ledger: Ledger) -> str:

@@ -60,9 +60,9 @@ class SightMonitor:
         self._last_comparison: _Comparison | None = None
 
     def handle_motion(self, is_moving: bool) -> None:
-        """Set the sight when something begins to move (`is_moving` is True) or the board has come to rest.
+        """Show that something has begun to move (`is_moving` is True), or that the board has come to rest.
 
-        If only a hand has passed over the board, the result of the last comparison is shown again.
+        At rest, the result of the last comparison is shown again if only a hand has passed over the board.
         """
         self._set_sight(Sight.HAND_IN_VIEW if is_moving else self._find_known_sight() or Sight.READY)
 

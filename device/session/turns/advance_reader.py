@@ -166,9 +166,9 @@ class AdvanceReader:
             if picture is None:
                 break
             capture = capture.add_picture(picture)
-        capture = capture.with_pictures()
+        capture = capture.with_pictures()  # encoded now, so that no player waits for it
         with self._lock:
-            self._add_rest(reading.capture)
+            self._add_rest(reading.capture)  # the board was at rest, even if the capture is discarded
             if scene_number != self._scene_number:  # discarded in the meantime
                 return None
             self._newest = capture
@@ -189,7 +189,10 @@ class AdvanceReader:
             _log.exception("the board could not be read again")
 
     def _is_wanted(self, scene_number: int) -> bool:
-        """Return True if a capture was neither discarded nor taken by a press, which reads further pictures itself."""
+        """Return True if the capture of a scene is still wanted: it was not discarded, and no press has taken it.
+
+        After a press, the turn reads further pictures itself.
+        """
         with self._lock:
             return scene_number == self._scene_number and self._future is not None
 

@@ -174,8 +174,11 @@ def _describe_change(game: Game, explanation: Explanation) -> Iterator[str]:
 def _list_likely_explanations(inference: Inference) -> list[Explanation]:
     """Return the explanations that are offered as answers: the likely ones, or at least the best one.
 
-    If this is a single explanation, the second best is offered, too, even with a low probability, if it differs from
-    the best only on the doubtful squares. So is the best one that changes no recorded turn.
+    - If one of them corrects recorded turns, so are those without leftover tiles from `MIN_STORY_PROBABILITY` on.
+    - None with leftover tiles is offered if the best one has none, and it corrects recorded turns, or readings show the
+      order of the plays of a likely one.
+    - If there is only one, the second best is offered, too, if it differs only on the doubtful squares.
+    - If all change recorded turns, the best one that changes none is offered, too.
     """
     best, *others = inference.explanations
     likely = [one for one in inference.explanations if one.probability >= MIN_OFFERED_PROBABILITY] or [best]
