@@ -134,10 +134,10 @@ def _split_play(proposal: Proposal) -> Iterator[tuple[PlayMade, PlayMade]]:
 
     Pairs with a longer first play come first.
 
-    - If players may look words up at any time, the first play has consecutive tiles of the proposed play, and both
-      plays have only listed words.
-    - If words are looked up only after a challenge, or without a word list, the first play has the first tiles of the
-      proposed play. Words are not checked: the question to the players would show which ones are listed.
+    - With a word list in which players may look words up at any time, the first play has consecutive tiles of the
+      proposed play, and both plays have only listed words.
+    - Otherwise, the first play has the first tiles of the proposed play. Words are not checked: the question to the
+      players would show which ones are listed.
 
     There are no pairs if the proposal has other events, or rearranges tiles.
     """

@@ -174,7 +174,8 @@ def _describe_change(game: Game, explanation: Explanation) -> Iterator[str]:
 def _list_likely_explanations(inference: Inference) -> list[Explanation]:
     """Return the explanations that are offered as answers: the likely ones, or at least the best one.
 
-    - If one of them corrects recorded turns, so are those without leftover tiles from `MIN_STORY_PROBABILITY` on.
+    - If a likely one corrects recorded turns, those with `MIN_STORY_PROBABILITY` or more and without leftover tiles are
+      offered, too.
     - None with leftover tiles is offered if the best one has none, and it corrects recorded turns, or readings show the
       order of the plays of a likely one.
     - If there is only one, the second best is offered, too, if it differs only on the doubtful squares.
