@@ -104,7 +104,6 @@ def test_a_camera_sees_the_whole_board_from_its_least_height() -> None:
     assert square.min_height(40.0) == pytest.approx(
         20.0 * mounting.BOARD_MARGIN_RATIO
     )  # at 90 degrees it sees twice its height
-    assert square.square_px(2.0, 20.0) == pytest.approx(50.0)
     assert square.max_height(2.0, 50.0) == pytest.approx(20.0)
 
 

@@ -3,8 +3,8 @@
 One thread, named `panel`, handles all events. It never waits for the session, so that the lights confirm a press even
 while the board is being read. Edges of buttons and presses on the page may come from any thread.
 
-`choose_response` says what a gesture does; `docs/panel.md` lists the responses to all gestures. A press right after a
-change may have been meant for what was there before (`RecentChanges`).
+`choose_response` says what a gesture does; `docs/panel.md` lists what players notice. A press right after a change
+may have been meant for what was there before (`RecentChanges`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compute the heights at which a camera can be mounted over a board, and the pixels per square at each height.
+"""Compute the heights at which a camera can be mounted over a board.
 
 This command prints the Markdown table for `docs/parts.md`:
 
@@ -36,10 +36,6 @@ class CameraSpec:
         """
         across, down = (side * BOARD_MARGIN_RATIO / 2 / tan(radians(angle) / 2) for angle in self.view)
         return max(across, down)
-
-    def square_px(self, square: float, height: float) -> float:
-        """Return the side of a square of the board in pixels; `square` and `height` are lengths in the same unit."""
-        return square * self._pixels_at_unit_distance / height
 
     def max_height(self, square: float, pixels: float = GOOD_SQUARE_PX) -> float:
         """Return the largest height at which a square of the board is `pixels` wide, in the unit of `square`."""
@@ -97,17 +93,15 @@ BOARDS = (
 
 
 def format_height_table() -> Iterator[str]:
-    """Yield the lines of a Markdown table of heights, with a row for each camera and a column for each board."""
-    yield "| camera | " + " | ".join(f"{board.name} board, {board.side:.0f} cm" for board in BOARDS) + " |"
+    """Yield the lines of a Markdown table of heights in centimetres, with a row per camera and a column per board."""
+    yield "| camera | " + " | ".join(f"{board.name}, {board.side:.0f} cm" for board in BOARDS) + " |"
     yield "| --- |" + " --- |" * len(BOARDS)
     for camera in CAMERAS:
         yield f"| {camera.name} | " + " | ".join(_format_cell(camera, board) for board in BOARDS) + " |"
 
 
 def _format_cell(camera: CameraSpec, board: BoardSize) -> str:
-    height = camera.min_height(board.side)
-    max_height = camera.max_height(board.square)
-    return f"{height:.0f} to {max_height:.0f} cm; {camera.square_px(board.square, height):.0f} px"
+    return f"{camera.min_height(board.side):.0f}-{camera.max_height(board.square):.0f}"
 
 
 if __name__ == "__main__":
