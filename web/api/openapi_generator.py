@@ -20,7 +20,7 @@ VERSION = "1.0"
 _DESCRIPTION = """\
 The functions of the web page, for other programs. Reading needs no authentication. To change the game, pair first: POST
 the six-digit code that the table shows to `/pairing`, and send the token of the response with each request
-(`Authorization: Bearer TOKEN`). It is valid until the table is switched off or its admin unpairs the device.
+(`Authorization: Bearer TOKEN`). It is valid until an owner of the table unpairs the device, also after a restart.
 
 A command names the moment that it is meant for (`seen`, the `moment` of a state). If the game has moved on since, it is
 refused with 409 and the current moment. Squares are numbered `row * 15 + column` from 0, players from 0 in the order of
