@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import fnmatch
 import json
 import re
 import shlex
@@ -36,19 +37,33 @@ def expand_choices(row: tuple[str, str]) -> tuple[str, str, str, str]:
     return ids, json.dumps(body)[1:-1], options, f"more_rules = {json.dumps(pairs.split())}"
 
 
-CHOICES = [
-    *re.findall(r"^\| (.+) \| .+ \| `(.+)` \| `(--.+)` \| `(.+)` \|$", DOC, re.MULTILINE),
-    *map(expand_choices, re.findall(r"^\| (.+) \| .+ \| `(\w+=[\w=, ]+)` \|$", DOC, re.MULTILINE)),
+def add_settings(row: tuple[str, str, str]) -> tuple[str, str, str, str]:
+    """Return the ids, the JSON, the option and the settings of a line with ids, JSON and `--NAME VALUE`."""
+    ids, body, option = row
+    name, _, value = option.removeprefix("--").partition(" ")
+    chosen: str | int | list[str] = value.split(",") if name == "players" else int(value) if value.isdigit() else value
+    return ids, body, option, f"{name} = {json.dumps(chosen)}"
+
+
+_LINES_WITH_CHOICE = [
+    (ids, pairs)
+    for ids, line in re.findall(r"^\| (.+?) \| (.+)", DOC, re.MULTILINE)
+    for pairs in re.findall(r"`(\w+=[\w=, ]+)`", line)
 ]
-"""The ids, the JSON of the API, the options and the settings of each line of "Where each rule is chosen"."""
-NAMED = sorted(set(re.findall(r"`((?:test_|common_)\w+)::(\w+)`", DOC)))
+CHOICES = [
+    *map(add_settings, re.findall(r"^\| (.+) \| .+ \| `(.+)` \| `(--.+)` \|$", DOC, re.MULTILINE)),
+    *map(expand_choices, _LINES_WITH_CHOICE),
+]
+"""The ids, the JSON of the API, the options and the settings of each line with a choice."""
+NAMED = sorted(set(re.findall(r"`((?:test_|common_)\w+)::([\w*]+)`", DOC)))
 
 
 @pytest.mark.parametrize(("module", "test"), NAMED, ids=[test for _, test in NAMED])
 def test_the_test_exists(module: str, test: str) -> None:
     [path] = (ROOT / "tests").rglob(f"{module}.py")
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert test in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    names = [node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert fnmatch.filter(names, test)
 
 
 @needs_rules_checklist
@@ -74,7 +89,7 @@ def test_choice_makes_the_same_game_by_api_command_line_and_settings(body: str, 
     players = [] if "--players" in options else ["--players", "Anna,Ben"]
     by_options, _ = prepare_game(merge_game_settings(parser.parse_args([*players, *shlex.split(options)])))
     names = "" if "players" in settings else 'players = ["Anna", "Ben"]\n'
-    by_settings, _ = prepare_game(parse_settings(f"[game]\n{names}{settings.replace('; ', chr(10))}\n").game)
+    by_settings, _ = prepare_game(parse_settings(f"[game]\n{names}{settings}\n").game)
     assert game == by_options == by_settings
 
 
