@@ -27,16 +27,17 @@ from engine.reading import BOARD_SIZE
 from engine.tiles import TileSet, load_tile_set, tile_set_names
 from tests.system.unseen_faces import SURE_P, find_font, load_held_out_fonts
 from vision.geometry import square_side
-from vision.recognition.alphabet import letter_shape, strip_accent
+from vision.recognition.alphabet import strip_accent
 from vision.recognition.reader import BoardReader
 from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 from vision.rendering.scene import Labels, Scene, compose_scene
 from vision.rendering.style import Rng
-from vision.rendering.tile_art import TileStyle
 from vision.training.dataset import is_latin
+from vision.training.detail_data import group_by_base
 from vision.training.font_list import load_training_fonts
 from vision.training.letter_shapes import PLAIN_SHAPE
 from vision.training.random_scenes import clear_light, random_labels, random_setting
+from vision.training.tile_styles import luma
 
 _CLEAR_P: Final = 0.9
 _ACCENTED_WEIGHT: Final = 5.0
@@ -44,9 +45,7 @@ _ACCENTED_WEIGHT: Final = 5.0
 _MAX_COPIES: Final = 4
 """Maximum number of tiles of a letter: far more than the set has would not be believed."""
 _MIN_CONTRAST: Final = 90.0
-"""Minimum contrast of the print, as on tiles that are sold."""
-_BRIGHTNESS: Final = (0.114, 0.587, 0.299)
-"""Weights of blue, green and red in the brightness of a colour."""
+"""Minimum difference in brightness (0..255) between print and tile, as on tiles that are sold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +86,8 @@ def list_accented_sets() -> tuple[TileSet, ...]:
 
 def find_accented(letters: Sequence[str]) -> frozenset[str]:
     """Return the letters of one character that differ from another letter only by an accent."""
-    bases = {letter: strip_accent(letter_shape(letter)) for letter in letters if len(letter) == 1}
-    return frozenset(letter for letter, base in bases.items() if list(bases.values()).count(base) > 1)
+    groups = group_by_base(letters).values()
+    return frozenset(letter for group in groups if len(group) > 1 for letter in group)
 
 
 def draw_accented_board(rng: Rng, tiles: TileSet, faces: tuple[Path, ...], square_px: float) -> Scene:
@@ -107,7 +106,7 @@ def draw_accented_board(rng: Rng, tiles: TileSet, faces: tuple[Path, ...], squar
             print_effect="plain",
             value_height=setting.tile_style.value_height or 0.16,
         )
-        if measure_contrast(style) < _MIN_CONTRAST:
+        if abs(luma(style.top) - luma(style.ink)) < _MIN_CONTRAST:
             continue
         labels = limit_copies(random_labels(rng, tiles.letters, weights / weights.sum(), 0.35))
         setting = replace(setting, tile_style=style, light=clear_light(setting.light, setting.camera))
@@ -125,11 +124,6 @@ def limit_copies(labels: Labels) -> Labels:
         if counts[letter] <= _MAX_COPIES:
             kept[at] = letter
     return kept
-
-
-def measure_contrast(style: TileStyle) -> float:
-    """Return the difference in brightness (0..255) between the print and the top of a tile."""
-    return abs(float(np.dot(np.subtract(style.top, style.ink), _BRIGHTNESS)))
 
 
 def read_accents(reader: BoardReader, scene: Scene, tiles: TileSet, square_px: float) -> AccentCounts:

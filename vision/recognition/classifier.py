@@ -382,7 +382,8 @@ class SquareClassifier:
     def _read_unclear_details(self, squares: SquarePredictions, table: TileTable, tiles: Collection[str]) -> TileTable:
         """Read accents and values of the tiles with an unclear letter, and weigh their letters with them."""
         classes, groups = self._letter_net.classes, group_accents(self._letter_net.classes, frozenset(tiles))
-        letters_p = restrict_to_alphabet(table.letters_logp, self._letter_net.alphabet_matrix(tiles))
+        alphabet = self._letter_net.alphabet_matrix(tiles)
+        letters_p = restrict_to_alphabet(table.letters_logp, alphabet)
         is_unclear = letters_p[:, LETTER_CLASSES].max(axis=1) < _MIN_CLEAR_LETTER_P
         for group in groups:
             is_unclear |= _have_other_accents(letters_p, group)
@@ -392,7 +393,7 @@ class SquareClassifier:
         accents_logp, values_logp = self._read_details(squares, table.poses, rows)
         letters_logp, value_nats = table.letters_logp.copy(), table.value_nats.copy()
         letters_logp[rows] = refine_accents(letters_logp[rows], accents_logp, classes, groups)
-        refined_p = restrict_to_alphabet(letters_logp[rows], self._letter_net.alphabet_matrix(tiles))
+        refined_p = restrict_to_alphabet(letters_logp[rows], alphabet)
         letters_logp[rows] += np.log(weigh_values(refined_p, values_logp, list_values(classes, frozenset(tiles))))
         value_nats[rows] = measure_missing_values(values_logp)
         return replace(table, letters_logp=letters_logp, value_nats=value_nats)

@@ -27,6 +27,7 @@ from vision.recognition.colour_comparison import (
     compare_with_tiles,
     log_likelihood,
 )
+from vision.recognition.edge_comparison import find_neighbours
 from vision.recognition.letters import LETTER_CLASSES, NO_TILE_CLASS
 from vision.recognition.views import VIEW_MARGIN_SQUARES, VIEW_PX_PER_SQUARE, split_squares
 
@@ -162,7 +163,7 @@ def _measure_crossing_light(
     least = max(_MIN_DEVIATIONS * _estimate_noise(outside[is_empty]), _MIN_SPAN_SHARE * (high - low))
     half = slice(VIEW_PX_PER_SQUARE // 4, -VIEW_PX_PER_SQUARE // 4)
     middle = brighter[:, half, half].mean(axis=(1, 2))[:, None, None]
-    beside_letter = np.isnan(_measure_strips(_paint_squares(np.where(has_letter, np.nan, 0.0)))[1])
+    beside_letter = find_neighbours(has_letter.reshape(BOARD_SIZE, BOARD_SIZE)).reshape(-1, 4, 1)
     counts = (middle > least) & ~np.isnan(inside + outside) & ~beside_letter
     is_crossed = counts & (inside > least) & (outside > np.maximum(least, _MIN_LIGHT_SHARE * inside))
     is_ended = counts & ~is_crossed & (inside > 0.5 * middle)
@@ -189,11 +190,11 @@ def _subtract_empty_squares(grey: Image, usual: Floats, is_empty: NDArray[np.boo
 
 
 def _paint_squares(values: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Return a view of the board whose squares have the given pixels `(225, 16, 16)`, or one value each `(225,)`."""
+    """Return a view of the board whose squares have the given pixels `(225, 16, 16)`."""
     side, border = VIEW_PX_PER_SQUARE, VIEW_MARGIN_SQUARES * VIEW_PX_PER_SQUARE
     painted = np.full((BOARD_SIZE * side + 2 * border,) * 2, np.nan, np.float32)
     grid = painted[border:-border, border:-border].reshape(BOARD_SIZE, side, BOARD_SIZE, side).swapaxes(1, 2)
-    grid[:] = values.reshape(BOARD_SIZE, BOARD_SIZE, *(values.shape[1:] or (1, 1)))
+    grid[:] = values.reshape(BOARD_SIZE, BOARD_SIZE, side, side)
     return painted
 
 

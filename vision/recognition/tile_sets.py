@@ -94,8 +94,7 @@ def list_values(classes: tuple[str, ...], tiles: frozenset[str]) -> NDArray[np.i
 
     The result is `(sets, classes)`, -1 for classes that are not in a set. Sets with equal values count once.
     """
-    sets = [each for each, _ in _load_tile_sets() if frozenset(each.letters) == tiles]
-    by_shape = [{letter_shape(tile): each.values[tile] for tile in each.letters} for each in sets]
+    by_shape = [{letter_shape(tile): each.values[tile] for tile in each.letters} for each in _find_sets(tiles)]
     rows = {tuple(_find_value_kind(values.get(name)) for name in classes) for values in by_shape}
     return np.array(sorted(rows), np.int64).reshape(-1, len(classes))
 

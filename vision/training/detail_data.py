@@ -7,7 +7,7 @@ the value from the letter. For the same reason all accents that a base letter ha
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -105,7 +105,7 @@ def _alphabets() -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(tiles.letters for tiles in sets if not tiles.right_to_left))
 
 
-def _group_by_base(letters: tuple[str, ...]) -> Mapping[str, list[str]]:
+def group_by_base(letters: Sequence[str]) -> Mapping[str, list[str]]:
     """Return the letters of one character by their base letters."""
     groups: dict[str, list[str]] = defaultdict(list)
     for letter in letters:
@@ -117,7 +117,7 @@ def _group_by_base(letters: tuple[str, ...]) -> Mapping[str, list[str]]:
 def _weigh_letters(letters: tuple[str, ...]) -> NDArray[np.float64]:
     """Return the probability of each letter in a scene; the letters of one base are equally frequent."""
     is_accented = np.zeros(len(letters), np.bool_)
-    for group in _group_by_base(letters).values():
+    for group in group_by_base(letters).values():
         if len(group) > 1:
             is_accented[[letters.index(letter) for letter in group]] = True
     share = _ACCENTED_SHARE if is_accented.any() else 0.0
@@ -163,7 +163,7 @@ def draw_examples(number: int, seed: int, fonts: tuple[Path, ...]) -> DetailExam
     centres, rights = (project(plane, points[rows, columns]) for points in (scene.centres, scene.right_edges))
     offsets, ahead = centres - np.column_stack([columns, rows]) - 0.5, rights - centres
     poses = np.column_stack([offsets, np.arctan2(ahead[:, 1], ahead[:, 0])])
-    groups = _group_by_base(letters)
+    groups = group_by_base(letters)
     return DetailExamples(
         cut_detail_crops(scene.image, pose, cells, poses, STORED_SIDE_PX),
         np.array([_find_accent(scene.labels[r][c]) for r, c in cells], np.int64),

@@ -39,7 +39,8 @@ _MIN_CARVED_LUMA = 90.0
 """Minimum brightness (0..255) of a tile on which a carved letter without colour can be seen."""
 
 
-def _luma(colour: Colour) -> float:
+def luma(colour: Colour) -> float:
+    """Return the brightness (0..255) of a colour."""
     return 0.114 * colour[0] + 0.587 * colour[1] + 0.299 * colour[2]
 
 
@@ -151,7 +152,7 @@ def _random_material(rng: Rng, board: BoardStyle) -> tuple[Colour, float, float]
         case "level":
             # Same brightness as the ground, different hue: in grey, only grain and edges distinguish a blank.
             wood = np.array(hsv_to_bgr(0.03 + 0.1 * u(), 0.1 + 0.4 * u(), 0.8))
-            wood *= _luma(board.ground) * (0.9 + 0.2 * u()) / _luma((wood[0], wood[1], wood[2]))
+            wood *= luma(board.ground) * (0.9 + 0.2 * u()) / luma((wood[0], wood[1], wood[2]))
             blue, green, red = np.clip(wood, 10, 250)
             top = (float(blue), float(green), float(red))
             grain, gloss = (0.02 + 0.1 * u(), 0.3 * u()) if u() < 0.75 else (0.0, u())
@@ -164,23 +165,23 @@ def _random_inks(rng: Rng, top: Colour, effect: str) -> tuple[Colour, Colour]:
     """Return random colours of a print on the tile colour `top`: the ink, and the second colour that `effect` needs."""
     u = rng.random
     ink = _random_ink(rng, top)
-    if effect in ("hollow", "inline") and abs(_luma(ink) - _luma(top)) < _MIN_OUTLINE_CONTRAST:
+    if effect in ("hollow", "inline") and abs(luma(ink) - luma(top)) < _MIN_OUTLINE_CONTRAST:
         ink = _strengthen(ink, top)
     match effect:
         case "foil":
             gold = hsv_to_bgr(0.08 + 0.07 * u() if u() < 0.7 else u(), 0.2 + 0.5 * u(), 0.7 + 0.2 * u())
-            ink = gold if abs(_luma(gold) - _luma(top)) > _MIN_INK_CONTRAST else ink
+            ink = gold if abs(luma(gold) - luma(top)) > _MIN_INK_CONTRAST else ink
             return ink, (235.0, 245.0, 250.0)
-        case "carved" if _luma(top) > _MIN_CARVED_LUMA:
+        case "carved" if luma(top) > _MIN_CARVED_LUMA:
             # The groove has the colour of the tile in the shade, and its far edge catches the light.
             return scale_brightness(top, 0.3 + 0.25 * u()), (240.0, 240.0, 240.0)
         case _:
-            return ink, scale_brightness(top, 0.5 if _luma(ink) > _luma(top) else 1.5)
+            return ink, scale_brightness(top, 0.5 if luma(ink) > luma(top) else 1.5)
 
 
 def _strengthen(ink: Colour, top: Colour) -> Colour:
     """Return the colour `ink` moved towards black or white, whichever differs more from the tile colour `top`."""
-    end = 250.0 if _luma(top) < 128 else 10.0
+    end = 250.0 if luma(top) < 128 else 10.0
     return ((ink[0] + 2 * end) / 3, (ink[1] + 2 * end) / 3, (ink[2] + 2 * end) / 3)
 
 
@@ -190,9 +191,9 @@ def _random_ink(rng: Rng, top: Colour) -> Colour:
     if u() < 0.25:
         for _ in range(20):
             colour = random_colour(rng)
-            if abs(_luma(colour) - _luma(top)) > _MIN_INK_CONTRAST:
+            if abs(luma(colour) - luma(top)) > _MIN_INK_CONTRAST:
                 return colour
-    if _luma(top) > 110:
+    if luma(top) > 110:
         return hsv_to_bgr(u(), 0.9 * u() if u() < 0.25 else 0.3 * u(), 0.05 + 0.25 * u())
     return hsv_to_bgr(0.1 + 0.1 * u() if u() < 0.7 else u(), 0.5 * u(), 0.8 + 0.2 * u())
 
