@@ -39,7 +39,7 @@ def find_points(turns: Sequence[Turn]) -> tuple[dict[int | None, list[PointsGive
 
 
 def _find_turn_before(points: Turn, turns: Sequence[Turn]) -> int | None:
-    """Return the number of the play after which to write points gained, or of the challenge of this play in vain."""
+    """Return the number of the turn after which to write points gained: a play, or a challenge of it in vain."""
     plays = [turn for turn in turns if turn.player == points.player and turn.play is not None and turn.stands]
     if not plays:
         return None
