@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from device.session.commands.answers import ReadAgain
+from device.session.commands.answers import ReadAgain, RecallQuestion
 from device.session.commands.base import TableCommand
+from device.session.commands.corrections import RenamePlayer
 from device.session.commands.games import EnterPosition
 from device.session.commands.turn_corrections import InsertTurn
 from device.session.commands.turns import EndTurn, EnterBoard, ExchangeTiles, PassTurn
@@ -67,8 +68,13 @@ def test_press_after_a_picture_of_another_board_is_of_the_same_player(playing: T
     assert play(playing, table, HORN, FARM, PASTE).question is None
 
 
-def test_look_again_after_a_question_without_a_record_asks_for_nothing(playing: TableSession, table: TextTable) -> None:
+@pytest.mark.parametrize("between", [(), (RenamePlayer(1, "Cem"), RecallQuestion())], ids=["at once", "renamed"])
+def test_look_again_after_a_question_without_a_record_asks_for_nothing(
+    playing: TableSession, table: TextTable, between: tuple[TableCommand, ...]
+) -> None:
     play(playing, table, ("HORN", 3, 3, True))
+    for command in between:
+        playing.submit(command).result(PATIENCE_S)
     table.lay(HORN)
     assert playing.submit(ReadAgain()).result(PATIENCE_S).question is None
 
