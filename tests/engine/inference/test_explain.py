@@ -147,13 +147,21 @@ def test_two_plays_at_once_are_separated() -> None:
     )
 
 
-def test_first_of_two_plays_is_found_although_the_second_has_more_tiles() -> None:
-    """The second play would be the first one if the S were a tile of CACHOU that was overlooked."""
-    game = with_plays("8D CACHOU")
-    ruers = play(game, "J4 RUERS")
-    ravage = PlayMade(0, written(ruers, "7J .AVAGE"))
-    found = infer_play(game, seen(ruers.push(ravage).board))
-    assert found.events == (ruers.events[-1], ravage)
+@pytest.mark.parametrize(
+    ("old", "first", "second"),
+    [
+        ("8D CACHOU", "J4 RUERS", "7J .AVAGE"),
+        ("8D FANUM", "E7 P.VED", "H8 .OISTURE"),
+        ("8H FRITH", "7G JOE", "M8 SCRIMPS"),
+    ],
+)
+def test_first_of_two_plays_is_found_although_the_second_has_more_tiles(old: str, first: str, second: str) -> None:
+    """RAVAGE would be the first play if the S were a tile of CACHOU that was overlooked."""
+    game = with_plays(old)
+    between = play(game, first)
+    last = PlayMade(0, written(between, second))
+    found = infer_play(game, seen(between.push(last).board))
+    assert found.events == (between.events[-1], last)
 
 
 @pytest.mark.parametrize(
