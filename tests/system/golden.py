@@ -176,7 +176,7 @@ def _decoded(value: object) -> object:
 def call_api(program: str, photos: Path) -> Record:
     """Play a photographed game through a running table by its JSON interface; return every answer."""
     records = next(records for folder, records in manifests(photos) if folder.name == "scrabscrap")
-    game = sorted((one for one in records if str(one["game"]) == "04" and one["index"]), key=lambda one: one["index"])
+    game = sorted((one for one in records if one["game"] == "game04" and one["index"]), key=lambda one: one["index"])
     port = find_free_port()
     with tempfile.TemporaryDirectory() as made:
         camera, data = Path(made) / "camera", Path(made) / "data"
