@@ -78,8 +78,6 @@ class TableSetup:
         self._last_image: Image | None = None
         self._image_shape: tuple[int, ...] = ()
         self._scale = 1.0
-        self._is_view_mirrored = False
-        """True if the last view clearly was a mirrored picture; its corners are then in anticlockwise order."""
         self._last_mismatch: object = None
         """The entered faces and the squares that differed in the last call of `enrol_tiles`."""
         self._restore_corners()
@@ -97,7 +95,6 @@ class TableSetup:
         if reading.is_flip_unsure and reading.is_mirrored and reading.corners is not None:
             # Show the corners of the picture as it is: corners that the user moves must not make it a mirrored one.
             reading = replace(reading, corners=reverse_quad(reading.corners), is_mirrored=False)
-        self._is_view_mirrored = reading.is_mirrored
         if self._board_camera.tracker.corners is None:
             self._board_camera.adopt_location(reading)
         tracker = self._board_camera.tracker
@@ -117,7 +114,7 @@ class TableSetup:
                 self.capture_setup_view(tiles)
             try:
                 quad = (np.asarray(corners, np.float64) + 0.5) / self._scale - 0.5
-                self._board_camera.place_corners(quad, self._image_shape, is_mirrored=self._is_view_mirrored)
+                self._board_camera.place_corners(quad, self._image_shape)
             except ValueError:
                 raise make_refusal("corners-wrong") from None
         return self.capture_setup_view(tiles)

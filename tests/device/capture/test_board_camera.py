@@ -290,15 +290,22 @@ def test_press_takes_a_preview_if_the_newest_is_older_than_the_press(
 
 
 class MirroredLetters:
-    """A reader to which few tiles look mirrored: `flipped` in the flipped picture, `as_is` in the picture as it is."""
+    """A reader to which few tiles look mirrored: `flipped` in the flipped picture, `as_is` in the picture as it is.
+
+    If it `is_unsure` of that, its readings have both.
+    """
 
     flipped = ("A" + EMPTY_ROWS[0][1:], *EMPTY_ROWS[1:])
     as_is = (EMPTY_ROWS[0][1:] + "V", *EMPTY_ROWS[1:])
 
+    def __init__(self, *, is_unsure: bool = True) -> None:
+        self._other = BoardReading.from_rows(self.as_is) if is_unsure else None
+
     def read(self, *_: object, hint: BoardTracker | None = None, **__: object) -> PhotoReading:
         is_placed = hint is not None and hint.has_user_corners
-        board = replace(BoardReading.from_rows(self.flipped), alternative=BoardReading.from_rows(self.as_is))
-        found = BoardLocation(HERE, 1.0, LocationSource.PLACED if is_placed else LocationSource.SEARCHED)
+        board = replace(BoardReading.from_rows(self.flipped), alternative=self._other)
+        source = LocationSource.PLACED if is_placed else LocationSource.SEARCHED
+        found = BoardLocation(HERE, 1.0, source, is_mirrored=self._other is None)
         ms = ReadingTimes(1, 1, 2)
         return PhotoReading(
             board, reverse_quad(HERE), (), ms, orientation_confidence=0.9, location=found, is_mirrored=True
