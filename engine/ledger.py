@@ -370,12 +370,8 @@ class Ledger:
     def find_game_before(self, entry: Entry) -> Game:
         """Return the game before an entry. Later edits of earlier acts and answers to earlier questions count."""
         if entry.number not in self._games_before:
-            self._games_before[entry.number] = self._derive_to(entry, None)
+            self._games_before[entry.number] = self.find_game_after(entry, None)
         return self._games_before[entry.number]
-
-    def find_game_after(self, entry: Entry, number: int) -> Game:
-        """Return the game after alternative `number` of an entry. Later edits of its acts and of earlier acts count."""
-        return self._derive_to(entry, number)
 
     def is_corrected(self, entry: Entry) -> bool:
         """Return True if a later edit names an act of an entry."""
@@ -383,8 +379,11 @@ class Ledger:
         refs = (getattr(step, "of", None) for step in later if isinstance(step, Edit))
         return any(ref is not None and ref.entry == entry.number for ref in refs)
 
-    def _derive_to(self, entry: Entry, number: int | None) -> Game:
-        """Return the game after alternative `number` of an entry; None is the game before the entry."""
+    def find_game_after(self, entry: Entry, number: int | None) -> Game:
+        """Return the game after alternative `number` of an entry; None is the game before the entry.
+
+        Later edits of the entry's acts and of earlier acts count.
+        """
         kept = []
         last = entry.number if number is not None else entry.number - 1
         for other in self.in_effect:

@@ -36,7 +36,6 @@ from device.session.recording import (
     add_record,
     answer_question,
     close_questions,
-    find_missed_press,
     make_question_history,
     make_record,
 )
@@ -195,11 +194,6 @@ class GameController:
             return True
         entry = self.shown_entry
         return entry is not None and bool(entry.doubt and entry.doubt.waits) and not self.ledger.get_steps(entry)
-
-    @property
-    def missed_press(self) -> Entry | None:
-        """The entry of a press that has recorded nothing, because its question is not answered, or None."""
-        return find_missed_press(self.ledger)
 
     @property
     def undecided_challenge(self) -> Entry | None:

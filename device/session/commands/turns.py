@@ -18,7 +18,7 @@ from device.session.commands.entered_board import match_entered_board, name_blan
 from device.session.game_controller import GameController
 from device.session.messages import PASS_KEYS, Trouble, find_picture_advice, format_sentence, make_notice, make_refusal
 from device.session.phases import Transition
-from device.session.recording import Record
+from device.session.recording import Record, find_missed_press
 from device.session.snapshot import Phase
 from device.session.turns.turn_capture import AdvanceCapture
 from device.session.turns.turn_validation import decide
@@ -72,7 +72,7 @@ class EndTurnWithPicture(TableCommand, frozen=True):
         if context.phone_camera is None:
             raise make_refusal("own-camera")
         before = controller.log.length
-        if (missed := controller.missed_press) is not None:  # only a usable picture ends a turn: this one replaces it
+        if (missed := find_missed_press(controller.ledger)) is not None:  # only a usable picture ends a turn
             controller.answer(missed.number, 0)
         context.phone_camera.receive_picture(self.picture)
         problems = context.turn_recorder.take_turn()
