@@ -14,7 +14,7 @@ from device.session.commands.corrections import CorrectSquare, NameBlank, Reveal
 from device.session.commands.games import EndGame, StartGame, Undo
 from device.session.commands.turns import EndTurn, ExchangeTiles, PassTurn
 from device.session.messages import CommandRefusedError, Notice, Trouble
-from device.session.snapshot import Moment, Phase
+from device.session.snapshot import Moment, Phase, TableSnapshot
 from device.session.table_session import TableSession
 from device.storage.store import GameStore
 from engine.events import GameStarted
@@ -177,11 +177,19 @@ def test_many_taps_at_once_are_one_turn(playing: TableSession, table: TextTable)
     assert len(playing.state.turns) == 1
 
 
-def test_revisions_only_grow_and_listeners_hear_all_of_them(playing: TableSession, table: TextTable) -> None:
+def test_revisions_only_grow_and_listeners_hear_all_until_they_are_removed(
+    playing: TableSession, table: TextTable
+) -> None:
     heard: list[int] = []
-    playing.add_listener(lambda state: heard.append(state.revision))
+
+    def listener(state: TableSnapshot) -> None:
+        heard.append(state.revision)
+
+    playing.add_listener(listener)
     play(playing, table, HORN)
     play(playing, table, HORN, FARM)
+    playing.remove_listener(listener)
+    play(playing, table, HORN, FARM, PASTE)
     assert heard == sorted(set(heard)) and len(heard) == 4
 
 
