@@ -84,11 +84,13 @@ def _rank_quads(points: Floats, heats: NDArray[np.floating], patch: Image) -> li
     """Return the convex quads among `points` `(n, 4, 2)` that overlap `patch`, a region of the grid mask; best first.
 
     `heats` `(n, 4)` are the corner probabilities of the points. Quads are ranked by their intersection over union with
-    the region, times the square root of their mean corner probability.
+    the region, times the square root of their mean corner probability and of the ratios of their opposite sides.
     """
     quads = order_corners(points)
     is_likely = are_convex(quads) & _may_overlap(quads, int(np.count_nonzero(patch)))
-    weights = heats.mean(axis=1)[is_likely] ** 0.5
+    sides = np.linalg.norm(np.roll(quads, -1, axis=1) - quads, axis=2)[is_likely]
+    ratios = np.minimum(sides[:, :2], sides[:, 2:]) / np.maximum(sides[:, :2], sides[:, 2:])
+    weights = (heats.mean(axis=1)[is_likely] * ratios.prod(axis=1)) ** 0.5
     scored: list[tuple[float, Floats]] = []
     for quad, weight in zip(quads[is_likely], weights, strict=True):
         overlap = intersection_over_union(quad, patch)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from engine.messages import make_message
 from vision.detection.candidates import find_grid_patches, fit_quad_to_patch, intersection_over_union, propose_quads
 from vision.detection.image_pyramid import ImagePyramid
-from vision.detection.lighting import standardise_colours
+from vision.detection.lighting import equalise_lighting, standardise_colours
 from vision.detection.location import CUT_OFF_MESSAGES
 from vision.geometry import Floats, Image
 from vision.net import MODELS_DIR, Net
@@ -88,15 +88,19 @@ class _FinderFrame:
         size = np.array([max(1, round(side * (_FINDER_CONTENT_PX / box_size.max()))) for side in box_size.tolist()])
         return cls(box, size, (FINDER_SIDE_PX - size) // 2)
 
-    def make_input(self, pyramid: ImagePyramid) -> NDArray[np.float32]:
+    def make_input(self, pyramid: ImagePyramid, *, is_equalised: bool) -> NDArray[np.float32]:
         """Return the network's input `(3, n, n)`, made from the picture in `pyramid`."""
-        image, scale = pyramid.find_level((np.array(self.box[2:]) - self.box[:2]).max() / _FINDER_CONTENT_PX)
+        image, to_level = pyramid.find_level((np.array(self.box[2:]) - self.box[:2]).max() / _FINDER_CONTENT_PX)
+        scale = to_level.diagonal()[:2]
         left, top, right, bottom = np.round(np.array([*scale, *scale]) * self.box).astype(int).tolist()
         (x, y), (width, height) = self.start.tolist(), self.size.tolist()
         content = (slice(y, y + height), slice(x, x + width))
         canvas = np.zeros((FINDER_SIDE_PX, FINDER_SIDE_PX, 3), np.uint8)
         inside = np.zeros((FINDER_SIDE_PX, FINDER_SIDE_PX), np.uint8)
-        canvas[content] = cv2.resize(image[top:bottom, left:right], (width, height), interpolation=cv2.INTER_AREA)
+        part = np.asarray(
+            cv2.resize(image[top:bottom, left:right], (width, height), interpolation=cv2.INTER_AREA), np.uint8
+        )
+        canvas[content] = equalise_lighting(part) if is_equalised else part
         inside[content] = 1
         return standardise_colours(canvas, inside)
 
@@ -123,15 +127,17 @@ class Finder:
     def __init__(self) -> None:
         self._net = Net(MODELS_DIR / "finder.onnx")
 
-    def propose(self, pyramid: ImagePyramid, box: Box) -> FinderResult:
-        """Run the network on the part `box` of the picture in `pyramid`.
+    def propose(self, pyramid: ImagePyramid, box: Box, *, is_equalised: bool = False) -> FinderResult:
+        """Run the network on the part `box` of the picture in `pyramid`, with equalised lighting or not.
 
         The result has the outlines of boards that were found (`quads`, in px of the picture). If the network sees the
         grid of a board, it also has the corners for a close-up of the largest patch of grid. A message says what is
         wrong if no whole board is in view.
         """
         frame = _FinderFrame.around(box)
-        cells = self._net(frame.make_input(pyramid)[None])[0][0]  # the last channel is the mask of the grid
+        cells = self._net(frame.make_input(pyramid, is_equalised=is_equalised)[None])[0][
+            0
+        ]  # the last channel is the mask of the grid
         quads = [frame.to_picture(quad) for quad in propose_quads(cells)]
         patches = find_grid_patches(cells[-1])
         if not patches:

@@ -22,9 +22,9 @@ class ImagePyramid:
         self._levels = [image]
 
     def find_level(self, max_px: float) -> tuple[Image, Floats]:
-        """Return the coarsest level in which a pixel spans at most `max_px` pixels of the picture, and its scale.
+        """Return the coarsest level in which a pixel spans at most `max_px` pixels of the picture.
 
-        The scale `(2,)` is the level's width and height divided by those of the picture.
+        The second result is the homography `(3, 3)` from px of the picture to px of the level.
         """
         halvings = max(0, math.floor(math.log2(max(max_px, 1.0)) - _HALVING_SLACK))
         while len(self._levels) <= halvings:
@@ -32,4 +32,5 @@ class ImagePyramid:
             size = (max(1, last.shape[1] // 2), max(1, last.shape[0] // 2))
             self._levels.append(np.asarray(cv2.resize(last, size, interpolation=cv2.INTER_AREA), np.uint8))
         level = self._levels[halvings]
-        return level, np.array([level.shape[1] / self.width, level.shape[0] / self.height])
+        x, y = level.shape[1] / self.width, level.shape[0] / self.height
+        return level, np.array([[x, 0, (x - 1) / 2], [0, y, (y - 1) / 2], [0, 0, 1]])

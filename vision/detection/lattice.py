@@ -152,21 +152,24 @@ def _propose_homographies(predictions: _CellPredictions, margin: float) -> Itera
     """Yield homographies `(3, 3)` from board to cell coordinates, as starting points of the fit.
 
     The first is that of the expected grid; it is left out if too few predicted corners agree with it. The others are
-    fitted to the corners in five regions of the picture.
+    fitted to the corners in five regions of the picture, unless an earlier one explains the surest corners of a region.
     """
     expected = np.array([[1.0, 0, margin - 0.5], [0, 1.0, margin - 0.5], [0, 0, 1.0]])
     usable_count = predictions.usable.sum()
-    _, is_aligned = _match_corners(predictions, expected)
-    if usable_count >= _MIN_CORNERS and is_aligned.sum() > _MIN_ALIGNED_SHARE * usable_count:
+    is_explained = _match_corners(predictions, expected)[1]
+    if usable_count >= _MIN_CORNERS and is_explained.sum() > _MIN_ALIGNED_SHARE * usable_count:
         yield expected
+    else:
+        is_explained[:] = False
     n = len(predictions.middle)
     third = n // 3
     for row, column in ((1, 1), (1, 0), (1, 2), (0, 1), (2, 1)):
         rows = slice(row * third, n - (2 - row) * third)
         columns = slice(column * third, n - (2 - column) * third)
         patch = _find_surest_patch(predictions, rows, columns)
-        grown = None if patch is None else _grow_homography(predictions, patch, margin)
+        grown = None if patch is None or is_explained[patch] else _grow_homography(predictions, patch, margin)
         if grown is not None:
+            is_explained |= _match_corners(predictions, grown)[1]
             yield grown
 
 

@@ -14,7 +14,6 @@ _LIGHT_MAP_SIDE_PX: Final = 64
 _LIGHT_BLUR_SHARE: Final = 0.1
 """Standard deviation of the Gaussian blur of the illumination map, as a share of the map's side."""
 _MIDDLE_GREY: Final = 110.0
-_STRIP_PX: Final = 128
 
 
 def equalise_lighting(picture: Image) -> Image:
@@ -24,11 +23,7 @@ def equalise_lighting(picture: Image) -> Image:
     small = cv2.resize(grey, (_LIGHT_MAP_SIDE_PX, _LIGHT_MAP_SIDE_PX), interpolation=cv2.INTER_AREA).astype(np.float32)
     light = np.maximum(cv2.GaussianBlur(small, (0, 0), _LIGHT_BLUR_SHARE * _LIGHT_MAP_SIDE_PX), 1.0)
     gain = cv2.resize(_MIDDLE_GREY / light, (width, height), interpolation=cv2.INTER_LINEAR)
-    equalised = np.empty_like(picture)
-    for top in range(0, height, _STRIP_PX):  # a large picture has 60 MB as floating-point numbers
-        strip = slice(top, top + _STRIP_PX)
-        equalised[strip] = np.clip(picture[strip] * gain[strip, :, None], 0, 255)
-    return equalised
+    return np.asarray(np.clip(picture * gain[:, :, None], 0, 255), np.uint8)
 
 
 def standardise_colours(picture: Image, inside: Image | None = None) -> NDArray[np.float32]:

@@ -1,27 +1,31 @@
 """Find the board in a picture: detect candidates, fit the grid, compare colours with the standard layout.
 
 1. The finder network takes the whole picture, scaled to 256 x 256 pixels, and predicts a heat map of grid corners and a
-   mask of cells on the grid. Candidate quads are made from both. If none of them leads to a good grid, the network also
-   takes a close-up of the largest region of the mask.
+   mask of cells on the grid. Candidate quads are made from both.
 2. The lattice network takes the picture rectified by a candidate and predicts the corners of squares. A homography is
    fitted to these corners. Rectification and fit are repeated until the corners converge.
-3. The colours of the 225 squares are compared with the standard layout; the candidate that agrees best is the result.
-4. If no board is found or the agreement is low, steps 1 to 3 are repeated on the picture with equalised lighting.
+3. The colours of the 225 squares are compared with the standard layout. A grid that agrees ends the search.
+
+Further steps are the finder's run on a close-up of the largest region of the mask, and all of these on the picture with
+equalised lighting. The steps are in one queue, the most promising first. The number of network runs is limited: a
+picture without a board costs a few times as much as one with a board. Then the grid that agrees best is the result.
 """
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
+from itertools import count
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.messages import make_message
-from vision.detection.finder import Finder
+from vision.detection.finder import Box, Finder
 from vision.detection.image_pyramid import ImagePyramid
 from vision.detection.lattice import fit_lattice, is_larger_than_board, refit_lattice
-from vision.detection.layout_check import LayoutFit, compare_with_layout, grade_agreement, has_squares_outside
+from vision.detection.layout_check import compare_with_layout, grade_agreement, has_squares_outside
 from vision.detection.lighting import equalise_lighting, standardise_colours
 from vision.detection.location import (
     CUT_OFF_MESSAGES,
@@ -67,19 +71,25 @@ class LocatorConfig:
     """Minimum layout agreement of an accepted grid."""
     max_layout_shift_squares: int = 2
     """Maximum shift, in squares, that is tried for a grid whose colours do not agree with the layout."""
-    start_offsets_squares: tuple[tuple[float, float], ...] = ((0.0, 0.0), (0.5, 0.5), (0.5, 0.0), (0.0, 0.5))
-    """Shifts (right, down) of a candidate, in squares, that are tried in this order until a fit succeeds. A candidate
-    may be off by half a square."""
-    max_fit_passes: int = 6
+    max_fit_passes: int = 4
     """Maximum number of fits of one candidate; one or two are usual."""
-    max_passes: int = 30
-    """Maximum number of runs of the lattice network on one picture, after which the best grid so far is the result. One
-    is usual; of 250 photographs, one needs 14, and a board on a chequered tablecloth up to 26."""
+    max_runs: int = 14
+    """Maximum number of runs of both networks on one picture. Two are usual."""
+    quad_promise: float = 0.6
+    """Seen share that is expected of the finder's first candidate."""
+    rank_promise: float = 0.93
+    """Factor by which the seen share that is expected of a candidate is lower than that of the candidate before it."""
+    equalised_promise: float = 0.75
+    """Factor by which the seen share that is expected of a candidate is lower with equalised lighting."""
+    proposal_promise: float = 0.5
+    """Seen share that is expected after another run of the finder, on a close-up or with equalised lighting."""
     converged_shift_squares: float = 0.2
     """Maximum movement of a corner by the last fit, in squares; after a larger movement, another fit is made."""
-    clear_shift_squares: float = 1.2
-    """Maximum movement of a corner, in squares, by a last fit with which nearly all corners agree (`clear_seen_share`).
-    On 102 photographs, another fit after it reduced the mean error of the corners by only 0.006 of a square."""
+    good_shift_squares: float = 1.2
+    """Maximum movement of a corner by the last fit, in squares, if the grid agrees with the layout. On 102 photographs,
+    another fit after it reduced the mean error of the corners by only 0.006 of a square."""
+    max_shift_squares: float = 8.0
+    """Maximum movement of a corner by a fit, in squares; farther away, the network has not seen the grid."""
     same_grid_squares: float = 1.0
     """Maximum distance, in squares, of the corners of a candidate from those of a fitted grid; a candidate that is
     closer is not tried, because it leads to the same grid."""
@@ -110,16 +120,19 @@ _CONFIG: Final = LocatorConfig()
 class _ScoredGrid:
     """Corners `(4, 2)` of a grid in px, and its score: the layout agreement, reduced if corners are missing.
 
-    `fitted` `(4, 2)` are the corners before they were aligned with the layout. `is_larger` is True if the squares
-    continue beyond the grid, as on a board of 21 x 21 squares. `is_chequered` is True for a grid on a chequered
-    tablecloth, whose score is 0.
+    `is_larger` is True if the squares continue beyond the grid, as on a board of 21 x 21 squares. `is_chequered` is
+    True for a grid on a chequered tablecloth, whose score is 0.
     """
 
     score: float
     corners: Floats
-    fitted: Floats
     is_larger: bool
     is_chequered: bool
+
+    @property
+    def is_good(self) -> bool:
+        """True if the score ends the search."""
+        return self.score >= _CONFIG.good_layout_agreement
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,12 +149,6 @@ class _GridFit:
     shift_squares: float
     cells: NDArray[np.float32]
     cells_to_picture: Floats
-
-    @property
-    def is_stable(self) -> bool:
-        """True if another fit would hardly move the corners."""
-        is_clear = self.seen_share > _CONFIG.clear_seen_share
-        return self.shift_squares < (_CONFIG.clear_shift_squares if is_clear else _CONFIG.converged_shift_squares)
 
     def refit_without_tiles(self, corners: Floats, uncovered: NDArray[np.bool_]) -> Floats:
         """Repeat the fit with low weights for corners under tiles; return the corners of the grid, `(4, 2)` px.
@@ -166,118 +173,137 @@ class BoardLocator:
 
     def locate(self, image: Image) -> BoardLocation:
         """Search the whole picture `(H, W, 3) uint8 BGR` for a board. Raises `BoardNotFoundError`."""
-        search = _GridSearch(self._lattice, _CONFIG.max_passes)
-        grid, failure_message = self._find_best_grid(image, search, [])
-        if not _is_good(grid) and search.passes_left > 0:
-            likely = [] if grid is None else [grid.corners]
-            equalised_grid, _ = self._find_best_grid(equalise_lighting(image), search, likely)
-            grid = _choose_better_grid(grid, equalised_grid)
-        if grid is None:
-            raise BoardNotFoundError(failure_message)
+        search = _GridSearch(self._finder, self._lattice, ImagePyramid(image))
+        grid = search.find(_Proposal(None, is_equalised=False))
+        if grid is None or grid.score < _CONFIG.min_layout_agreement:
+            is_cloth = grid is not None and grid.is_chequered
+            raise BoardNotFoundError(OTHER_GRID_MESSAGE if is_cloth else search.failure_message)
+        overhangs = measure_overhangs(grid.corners, image.shape[1], image.shape[0])
+        if overhangs.max() > _MAX_OVERHANG_SQUARES:
+            raise BoardNotFoundError(CUT_OFF_MESSAGES[int(overhangs.argmax())])
         if grid.is_larger:
             raise BoardNotFoundError(OTHER_GRID_MESSAGE)
         return BoardLocation(order_corners(grid.corners), grade_agreement(grid.score))
-
-    def _find_best_grid(
-        self, image: Image, search: _GridSearch, likely: list[Floats]
-    ) -> tuple[_ScoredGrid | None, str]:
-        """Return the grid with the highest score, or None, and the error message to use if no board is found.
-
-        The corners `likely` are tried before the candidates of the finder.
-        """
-        height, width = image.shape[:2]
-        pyramid = ImagePyramid(image)
-        proposals = self._finder.propose(pyramid, (0, 0, width, height))
-        best = search.find(pyramid, [*likely, *proposals.quads])
-        if not _is_good(best) and proposals.closeup is not None and search.passes_left > 0:
-            closeup_quads = self._finder.propose(pyramid, proposals.closeup).quads
-            best = _choose_better_grid(best, search.find(pyramid, closeup_quads))
-        if best is None or best.score < _CONFIG.min_layout_agreement:
-            is_cloth = best is not None and best.is_chequered
-            return None, OTHER_GRID_MESSAGE if is_cloth else proposals.failure_message
-        overhangs = measure_overhangs(best.corners, width, height)
-        if overhangs.max() > _MAX_OVERHANG_SQUARES:
-            return None, CUT_OFF_MESSAGES[int(overhangs.argmax())]
-        return best, proposals.failure_message
 
     def follow(self, image: Image, corners: Floats) -> BoardLocation:
         """Detect the board near its `(4, 2)` corners in an earlier picture, and preserve the order of the corners.
 
         Much cheaper than `locate`. Raises `BoardNotFoundError` if the board has moved by more than a square or is gone.
         """
-        grid = _GridSearch(self._lattice, _CONFIG.max_passes).find(ImagePyramid(image), [corners])
+        search = _GridSearch(self._finder, self._lattice, ImagePyramid(image))
+        grid = search.find(_Candidate(corners, is_equalised=False))
         if grid is None or grid.score < _CONFIG.min_layout_agreement:
             raise BoardNotFoundError(make_message("board-moved", "The board is no longer where it was. Move it back."))
         return BoardLocation(grid.corners, grade_agreement(grid.score), LocationSource.FOLLOWED)
 
 
-class _GridSearch:
-    """Search for a grid near candidates in one picture, with a limited number of runs of the lattice network.
+@dataclass(frozen=True, slots=True, eq=False)
+class _Proposal:
+    """Step of a search: propose candidates with the finder network.
 
-    `passes_left` is the number of runs that are left.
+    `closeup` is a part of the picture; None for the whole picture. `is_equalised` is True for equalised lighting.
     """
 
-    def __init__(self, lattice: Net, passes: int) -> None:
+    closeup: Box | None
+    is_equalised: bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidate:
+    """Step of a search: fit a grid near `corners` `(4, 2)` px with the lattice network.
+
+    `is_equalised` is True for equalised lighting. `passes` is the number of fits that led to the corners.
+    """
+
+    corners: Floats
+    is_equalised: bool
+    passes: int = 0
+
+
+class _GridSearch:
+    """Search for a grid in one picture, the most promising step first, with a limited number of network runs.
+
+    The promise of a step is the share of corners in their expected positions (seen share) that its fit will probably
+    have. `failure_message` says why there may be no board in the picture.
+    """
+
+    def __init__(self, finder: Finder, lattice: Net, pyramid: ImagePyramid) -> None:
+        self._finder = finder
         self._lattice = lattice
-        self.passes_left = passes
+        self._pyramid = pyramid
+        self._queue: list[tuple[float, int, _Proposal | _Candidate]] = []
+        self._numbers = count()
+        self._fits: list[_GridFit] = []
+        self._best: _ScoredGrid | None = None
+        self.failure_message = ""
 
-    def find(self, pyramid: ImagePyramid, quads: list[Floats]) -> _ScoredGrid | None:
-        """Fit the candidates `quads` in order; return the first grid with a good score, otherwise the best grid."""
-        grids: list[_ScoredGrid] = []
-        for quad in quads:
-            if any(_is_same_grid(quad, grid.corners) for grid in grids):
+    def find(self, first: _Proposal | _Candidate) -> _ScoredGrid | None:
+        """Search from the step `first` until a grid has a good score; otherwise return the best grid."""
+        self._add_step(1.0, first)
+        runs = 0
+        while self._queue and runs < _CONFIG.max_runs and (self._best is None or not self._best.is_good):
+            *_, step = heapq.heappop(self._queue)
+            if isinstance(step, _Proposal):
+                self._propose(step)
+            elif step.passes or not self._is_known(step.corners, _CONFIG.same_grid_squares):
+                self._fit(step)
+            else:
                 continue
-            grid = self._fit_grid(pyramid, quad, grids)
-            if grid is not None:
-                grids.append(grid)
-            if _is_good(grid):
-                return grid
-        return max(grids, key=lambda grid: grid.score, default=None)
+            runs += 1
+        return self._best
 
-    def _fit_grid(self, pyramid: ImagePyramid, quad: Floats, known: list[_ScoredGrid]) -> _ScoredGrid | None:
-        """Fit a grid near the candidate `quad`; return the grid's score and corners.
+    def _add_step(self, promise: float, step: _Proposal | _Candidate) -> None:
+        heapq.heappush(self._queue, (-promise, next(self._numbers), step))
 
-        Returns None if the fit fails, or leads to one of the grids `known`.
+    def _propose(self, step: _Proposal) -> None:
+        """Add the finder's candidates, a close-up, and the picture with equalised lighting as further steps."""
+        is_equalised = step.is_equalised
+        box = step.closeup or (0, 0, self._pyramid.width, self._pyramid.height)
+        proposals = self._finder.propose(self._pyramid, box, is_equalised=is_equalised)
+        first_promise = _CONFIG.quad_promise * (_CONFIG.equalised_promise if is_equalised else 1)
+        for rank, quad in enumerate(proposals.quads):
+            self._add_step(first_promise * _CONFIG.rank_promise**rank, _Candidate(quad, is_equalised))
+        if step.closeup is not None:
+            return
+        if proposals.closeup is not None:
+            self._add_step(_CONFIG.proposal_promise, _Proposal(proposals.closeup, is_equalised))
+        if not is_equalised:
+            self.failure_message = proposals.failure_message
+            self._add_step(_CONFIG.proposal_promise, _Proposal(None, is_equalised=True))
+        elif self._best is not None:
+            self._add_step(1.0, _Candidate(self._best.corners, is_equalised=True, passes=1))
+
+    def _is_known(self, corners: Floats, max_squares: float, seen_share: float = 0.0) -> bool:
+        """Return True if an earlier fit has corners at most `max_squares` away, and at least `seen_share`."""
+        near = (fit for fit in self._fits if _is_same_grid(corners, fit.corners, max_squares))
+        return any(fit.seen_share >= seen_share for fit in near)
+
+    def _fit(self, step: _Candidate) -> None:
+        """Fit a grid near a candidate, score a grid that is complete or converged, and add another fit of others.
+
+        A fit that comes close to an earlier one is not continued, because it leads to the same grid.
         """
-        picture, scale = pyramid.find_level(square_side(quad) / LATTICE_PX_PER_SQUARE)
-        known_fits = [(grid.fitted + 0.5) * scale - 0.5 for grid in known]
-        fit = self._fit_until_stable(picture, (quad + 0.5) * scale - 0.5, known_fits)
+        fit = self._fit_once(step.corners, is_equalised=step.is_equalised)
         if fit is None:
-            return None
-        fitted = (fit.corners + 0.5) / scale - 0.5
-        corners, agreement, is_chequered = _align_with_layout(picture, fit)
-        is_larger = is_larger_than_board(fit.cells) and has_squares_outside(
-            rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, 1), LAYOUT_PX_PER_SQUARE
-        )
-        corners = (corners + 0.5) / scale - 0.5
-        overhang = float(measure_overhangs(corners, pyramid.width, pyramid.height).max())
-        # By chance, the alternating colours of a tablecloth may agree with the layout.
-        score = 0.0 if is_chequered else _score_grid(corners, agreement, fit.seen_share, overhang)
-        return _ScoredGrid(score, corners, fitted, is_larger, is_chequered)
+            return
+        is_moved = fit.shift_squares > _CONFIG.same_fit_squares
+        if is_moved and self._is_known(fit.corners, _CONFIG.same_fit_squares, fit.seen_share):
+            return
+        self._fits.append(fit)
+        corners, promise = fit.corners, fit.seen_share
+        is_last = fit.shift_squares < _CONFIG.converged_shift_squares or step.passes + 1 >= _CONFIG.max_fit_passes
+        if is_last or fit.seen_share > _CONFIG.full_seen_share:
+            grid = self._score_fit(fit, is_equalised=step.is_equalised)
+            if is_last or (grid.is_good and fit.shift_squares < _CONFIG.good_shift_squares):
+                self._best = grid if self._best is None or grid.score > self._best.score else self._best
+                return
+            if grid.is_good:
+                corners, promise = grid.corners, 1.0
+        self._add_step(promise, _Candidate(corners, step.is_equalised, step.passes + 1))
 
-    def _fit_until_stable(self, picture: Image, corners: Floats, known: list[Floats]) -> _GridFit | None:
-        """Repeat rectification and fit until the corners converge.
-
-        Returns None if no grid can be fitted, or if the corners come close to one of the grids `known`.
-        """
-        for offset in _CONFIG.start_offsets_squares:
-            fit = self._fit_once(picture, project(homography(corners), grid_corners() + offset))
-            if fit is not None:
-                break
-        for _ in range(_CONFIG.max_fit_passes):
-            if fit is None or any(_is_same_grid(fit.corners, corners, _CONFIG.same_fit_squares) for corners in known):
-                return None
-            if fit.is_stable:
-                break
-            fit = self._fit_once(picture, fit.corners)
-        return fit
-
-    def _fit_once(self, picture: Image, corners: Floats) -> _GridFit | None:
+    def _fit_once(self, corners: Floats, *, is_equalised: bool) -> _GridFit | None:
         """Rectify the picture by `corners`, run the lattice network and fit a grid; return None if the fit fails."""
-        if self.passes_left <= 0:
-            return None
-        self.passes_left -= 1
-        flat = rectify(picture, homography(corners), LATTICE_PX_PER_SQUARE, LATTICE_MARGIN_SQUARES)
+        flat = self._rectify(corners, LATTICE_PX_PER_SQUARE, LATTICE_MARGIN_SQUARES, is_equalised=is_equalised)
         cells = self._lattice(standardise_colours(flat)[None])[0][0]
         fit = fit_lattice(cells, LATTICE_MARGIN_SQUARES)
         if fit is None or fit.seen_share < _CONFIG.min_seen_share:
@@ -287,26 +313,43 @@ class _GridSearch:
         if not np.isfinite(corners_after).all() or not is_convex(corners_after):
             return None
         shift = float(np.abs(corners_after - corners).max()) / square_side(corners_after)
+        if shift > _CONFIG.max_shift_squares:
+            return None
         return _GridFit(corners_after, fit.seen_share, shift, cells, from_cells)
 
+    def _score_fit(self, fit: _GridFit, *, is_equalised: bool) -> _ScoredGrid:
+        """Compare a fitted grid with the layout, and return its corners and score.
 
-def _is_good(grid: _ScoredGrid | None) -> bool:
-    """Return True if a grid has a score that ends the search."""
-    return grid is not None and grid.score >= _CONFIG.good_layout_agreement
+        A complete lattice may be off by whole squares, so shifts are compared as well. If the grid agrees with the
+        layout, its corners are moved to the best shift, and fitted again without the squares that tiles cover.
+        """
+        corners = fit.corners
+        max_shift = _CONFIG.max_layout_shift_squares if fit.seen_share > _CONFIG.full_seen_share else 0
+        flat = self._rectify(corners, LAYOUT_PX_PER_SQUARE, max_shift, is_equalised=is_equalised)
+        layout = compare_with_layout(flat, LAYOUT_PX_PER_SQUARE, max_shift)
+        if layout.explained_share > _CONFIG.min_layout_agreement:
+            corners = project(homography(corners), grid_corners() + layout.shift)
+            corners = fit.refit_without_tiles(corners, layout.uncovered)
+        is_larger = is_larger_than_board(fit.cells) and has_squares_outside(
+            self._rectify(corners, LAYOUT_PX_PER_SQUARE, 1, is_equalised=is_equalised), LAYOUT_PX_PER_SQUARE
+        )
+        overhang = float(measure_overhangs(corners, self._pyramid.width, self._pyramid.height).max())
+        # By chance, the alternating colours of a tablecloth may agree with the layout.
+        is_cloth = layout.is_chequered
+        score = 0.0 if is_cloth else _score_grid(corners, layout.explained_share, fit.seen_share, overhang)
+        return _ScoredGrid(score, corners, is_larger, is_cloth)
+
+    def _rectify(self, corners: Floats, scale: int, margin: float, *, is_equalised: bool) -> Image:
+        """Rectify the board with `corners` and a margin of `margin` squares to `scale` pixels per square."""
+        picture, to_level = self._pyramid.find_level(square_side(corners) / scale)
+        flat = rectify(picture, to_level @ homography(corners), scale, margin)
+        return equalise_lighting(flat) if is_equalised else flat
 
 
-def _is_same_grid(quad: Floats, corners: Floats, max_squares: float = _CONFIG.same_grid_squares) -> bool:
-    """Return True if the corners of two quads `(4, 2)` px are at most `max_squares` squares apart.
-
-    The fit of a candidate that is so close to a fitted grid would be the same.
-    """
+def _is_same_grid(quad: Floats, corners: Floats, max_squares: float) -> bool:
+    """Return True if the corners of two quads `(4, 2)` px are at most `max_squares` squares apart."""
     distances = np.linalg.norm(order_corners(quad) - order_corners(corners), axis=1)
     return bool(distances.max() < max_squares * square_side(corners))
-
-
-def _choose_better_grid(one: _ScoredGrid | None, other: _ScoredGrid | None) -> _ScoredGrid | None:
-    """Return the grid with the higher score. None is worse than any grid; equal scores give `one`."""
-    return max((grid for grid in (one, other) if grid is not None), key=lambda grid: grid.score, default=None)
 
 
 def _compute_side_ratio(corners: Floats) -> float:
@@ -314,26 +357,6 @@ def _compute_side_ratio(corners: Floats) -> float:
     sides = np.linalg.norm(corners - np.roll(corners, -1, axis=0), axis=1)
     one, other = float(sides[0] + sides[2]), float(sides[1] + sides[3])
     return max(one, other) / min(one, other)
-
-
-def _align_with_layout(picture: Image, fit: _GridFit) -> tuple[Floats, float, bool]:
-    """Compare a fitted grid with the layout; return its corners `(4, 2)` px, its agreement, and if it is chequered.
-
-    A complete lattice may be off by whole squares. If the layout agrees better at another shift, the corners are moved
-    there. If the grid agrees with the layout, its corners are fitted again without the squares that tiles cover.
-    """
-    corners = fit.corners
-    layout = _compare_layout(picture, corners, 0)
-    agreement = layout.explained_share
-    if agreement < _CONFIG.good_layout_agreement and fit.seen_share > _CONFIG.full_seen_share:
-        best = _compare_layout(picture, corners, _CONFIG.max_layout_shift_squares)
-        if best.explained_share > _CONFIG.min_layout_agreement:
-            agreement = best.explained_share
-            corners = project(homography(corners), grid_corners() + best.shift)
-            layout = _compare_layout(picture, corners, 0)
-    if agreement > _CONFIG.min_layout_agreement:
-        corners = fit.refit_without_tiles(corners, layout.uncovered)
-    return corners, agreement, layout.is_chequered
 
 
 def _score_grid(corners: Floats, agreement: float, seen_share: float, overhang: float) -> float:
@@ -349,12 +372,6 @@ def _score_grid(corners: Floats, agreement: float, seen_share: float, overhang: 
         # Accept a clear lattice with inconclusive colours: many tiles, unusual light, pale print.
         score = max(score, _CONFIG.min_layout_agreement)
     return score
-
-
-def _compare_layout(picture: Image, corners: Floats, around: int) -> LayoutFit:
-    """Return the best agreement of a grid with the standard layout, with shifts of up to `around` squares."""
-    flat = rectify(picture, homography(corners), LAYOUT_PX_PER_SQUARE, around)
-    return compare_with_layout(flat, LAYOUT_PX_PER_SQUARE, around)
 
 
 def _cells_to_board() -> Floats:
