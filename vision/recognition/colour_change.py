@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
-from vision.geometry import Floats, Image
+from vision.geometry import Floats, Image, halve_image
 from vision.recognition.views import VIEW_MARGIN_SQUARES
 
 _DEGREE: Final = 3
@@ -60,7 +60,7 @@ def _measure_mean_colours(view: Image) -> Floats:
     """Return the mean BGR colours `(225, 3)` of the squares of a view from `rectify_board`."""
     side = BOARD_SIZE + 2 * VIEW_MARGIN_SQUARES
     grid = slice(VIEW_MARGIN_SQUARES, -VIEW_MARGIN_SQUARES)
-    colours = cv2.resize(view, (side, side), interpolation=cv2.INTER_AREA)[grid, grid]
+    colours = cv2.resize(halve_image(view), (side, side), interpolation=cv2.INTER_AREA)[grid, grid]
     return np.asarray(colours.reshape(-1, 3), np.float64)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 from functools import lru_cache
@@ -40,33 +39,34 @@ _MAX_EXTRA_TILES: Final = 1
 
 
 @lru_cache(maxsize=1)
-def _load_tile_sets() -> tuple[tuple[TileSet, Mapping[str, float]], ...]:
-    """Return all tile sets that a camera can read, with the logarithm of the share of each letter shape."""
-    sets = [tiles for tiles in map(load_tile_set, tile_set_names()) if not tiles.by_hand_only]
-    return tuple(
-        (tiles, {letter_shape(tile): math.log(count / tiles.tile_count) for tile, count in tiles.counts.items()})
-        for tiles in sets
-    )
+def _load_tile_sets() -> tuple[TileSet, ...]:
+    """Return all tile sets that a camera can read."""
+    return tuple(tiles for tiles in map(load_tile_set, tile_set_names()) if not tiles.by_hand_only)
+
+
+@lru_cache(maxsize=512)
+def _list_log_shares(shape: str) -> Floats:
+    """Return the logarithm of the share of tiles with a letter shape in each set of `_load_tile_sets`: `(sets,)`."""
+    counts = [{letter_shape(tile): count for tile, count in each.counts.items()} for each in _load_tile_sets()]
+    totals = [each.tile_count for each in _load_tile_sets()]
+    return np.log([of.get(shape, _UNKNOWN_TILE_COUNT) / total for of, total in zip(counts, totals, strict=True)])
 
 
 @lru_cache(maxsize=8)
 def _find_sets(tiles: frozenset[str]) -> tuple[TileSet, ...]:
     """Return the tile sets whose letters are `tiles`, such as editions of one language with other numbers of tiles."""
-    return tuple(each for each, _ in _load_tile_sets() if frozenset(each.letters) == tiles)
+    return tuple(each for each in _load_tile_sets() if frozenset(each.letters) == tiles)
 
 
 def find_better_set(shapes: Collection[str], tiles: frozenset[str]) -> str | None:
     """Return the name of a tile set that explains the clear letter shapes on a board better than `tiles`, or None."""
-    given = _find_sets(tiles)
-    if not given:
+    sets = _load_tile_sets()
+    given = [sets.index(each) for each in _find_sets(tiles)]
+    if not given or not shapes:
         return None
-    counts = Counter(shapes)
-    fits = {}
-    for each, logs in _load_tile_sets():
-        unknown = math.log(_UNKNOWN_TILE_COUNT / each.tile_count)
-        fits[each.name] = sum(count * logs.get(shape, unknown) for shape, count in counts.items())
-    best = max(fits, key=lambda name: fits[name])
-    return best if fits[best] - max(fits[each.name] for each in given) >= _MIN_BETTER_NATS else None
+    fits = np.sum([count * _list_log_shares(shape) for shape, count in Counter(shapes).items()], axis=0)
+    best = int(fits.argmax())
+    return sets[best].name if fits[best] - fits[given].max() >= _MIN_BETTER_NATS else None
 
 
 def list_extra_tiles(counts: Mapping[str, int], tiles: frozenset[str]) -> str:
@@ -143,7 +143,7 @@ def _weigh_by_count(p: Floats, limit: int) -> Floats:
     """
     factors = np.ones(len(p))
     likely = np.flatnonzero(p > _EXTRA_TILE_ODDS / 10)
-    if p[likely].sum() < limit / 2:
+    if len(likely) <= limit or p[likely].sum() < limit / 2:
         return factors
     odds = np.minimum(p[likely] / np.maximum(1 - p[likely], 1e-9), _MAX_ODDS)
     others = np.where(np.eye(len(odds), dtype=np.bool_), 0.0, odds)
