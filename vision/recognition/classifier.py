@@ -32,7 +32,7 @@ from vision.recognition.details import (
     weigh_values,
 )
 from vision.recognition.fusion import fuse_predictions
-from vision.recognition.letters import LETTER_CLASSES, LetterNet, TilePredictions
+from vision.recognition.letters import LETTER_CLASSES, LetterNet, TilePredictions, find_unclear_tiles
 from vision.recognition.memory import RecalledBoard, TileTable
 from vision.recognition.missed_tiles import doubt_tile_coloured_squares
 from vision.recognition.shared_tiles import doubt_shared_tiles
@@ -42,12 +42,6 @@ from vision.recognition.tile_sets import limit_counts, list_limits, list_values
 from vision.recognition.views import TILE_KIND, BoardViews, TilePoses, cut_square_crops, rectify_board, rectify_tops
 from vision.recognition.written_blanks import find_unlike_tiles, weigh_written_blanks
 
-_MIN_RECALLED_PROBABILITY: Final = 0.95
-"""Minimum probability of a clear letter. The predictions of a tile with a clear letter are kept for the next picture,
-and used if the tile looks the same there."""
-_MAX_EMPTY_TILE_PROBABILITY: Final = 0.05
-"""Maximum tile probability of a square that probably has no tile. Its predictions are kept for the next picture, even
-if they are unclear, and used if the square looks the same there."""
 _MAX_OTHER_ACCENT_P: Final = 0.002
 """Maximum probability of a letter that differs from the most probable one only by its accent, for a clear tile."""
 _MIN_CLEAR_LETTER_P: Final = 0.95
@@ -176,8 +170,7 @@ class ClassifiedBoard:
     poses: Floats
     """`(15, 15, 3)`: shift and rotation of the tile on each square, as in `TilePoses.poses`."""
     kept_tiles: TileTable
-    """Predictions of the letter network that are kept for the next picture: the clear ones, and those of squares that
-    have no tile according to the square network."""
+    """Predictions of the letter network that are kept for the next picture: all but those of unclear tiles."""
     foreign_p: Floats
     """`(15, 15)`: probability that a tile shows a letter or an accent outside the tile set; 0 without a tile."""
     clear_shapes: tuple[str, ...]
@@ -280,12 +273,13 @@ class SquareClassifier:
         limits = np.append(list_limits(self._letter_net.classes, frozenset(tiles)), 0)  # hidden squares have no limit
         fused_p = limit_counts(fused_p.reshape(BOARD_SIZE**2, -1), limits).reshape(fused_p.shape)
         poses = table.poses.poses_by_square()
+        unclear = find_unclear_tiles(table.letters_logp, letters_p, table.tile_p)
         return ClassifiedBoard(
             squares_p=doubt_shared_tiles(fused_p, poses),
             orientation=orientation,
             squares=squares,
             poses=poses,
-            kept_tiles=valued.select(_list_kept_rows(table, letters_p)),
+            kept_tiles=valued.select(np.delete(np.arange(len(letters_p)), unclear).tolist()),
             foreign_p=self._map_foreign_letters(table, tiles),
             clear_shapes=self._letter_net.list_clear_shapes(table.letters_logp[table.tile_p >= _CONFIG.min_voter_p]),
         )
@@ -308,7 +302,7 @@ class SquareClassifier:
 
         With `recalled`, the memory of an earlier reading for the same corners, only changed squares are classified.
         """
-        pose = recalled.pose if recalled else estimate_board_pose(corners, (image.shape[1], image.shape[0]))
+        pose = recalled.memory.pose if recalled else estimate_board_pose(corners, (image.shape[1], image.shape[0]))
         board, tops = rectify_board(image, pose), recalled.tops if recalled else rectify_tops(image, pose)
         if recalled is None:
             kinds = self._square_net.predict(board)
@@ -441,17 +435,6 @@ class SquareClassifier:
             letters_p = restrict_to_alphabet(flattened_logp, alphabet)
         # Compare the tiles with each other: tiles with the same letter look alike.
         return refine_by_similarity(letters_p, table.tile_p, table.features, self._letter_net.similarity_weights)
-
-
-def _list_kept_rows(table: TileTable, letters_p: Floats) -> list[int]:
-    """Return the indices of the predictions that are kept for the next picture.
-
-    They are those of clear letters, and those of squares that probably have no tile: without them, these squares would
-    be read again in each picture. `letters_p` `(n, classes)` are the probabilities of the letters.
-    """
-    is_clear = letters_p.max(axis=1) >= _MIN_RECALLED_PROBABILITY
-    is_empty = table.tile_p <= _MAX_EMPTY_TILE_PROBABILITY
-    return np.flatnonzero(is_clear | is_empty).tolist()
 
 
 def _have_other_accents(letters_p: Floats, group: Sequence[int]) -> NDArray[np.bool_]:

@@ -193,22 +193,23 @@ class LetterNet:
         that are probably empty are not read again: their letters hardly change the result.
         """
         tile_p = np.ones(len(letters_logp)) if tile_p is None else tile_p
-        rows = _find_unclear_tiles(letters_logp, alphabet)
-        rows = rows[_estimate_tile_p(letters_logp[rows], tile_p[rows]) >= _MIN_TILE_P]
+
+        def find_unclear(logp: NDArray[np.float32], min_tile_p: float = _MIN_TILE_P) -> NDArray[np.intp]:
+            return find_unclear_tiles(logp, restrict_to_alphabet(logp, alphabet), tile_p, min_tile_p)
+
+        rows = find_unclear(letters_logp)
         if not len(rows):
             return letters_logp
         reread_logp = letters_logp.copy()
         small_logp = _average_shifts(lambda crops: self.predict(crops).letters, poses, rows, letters_logp[rows])
         large_logp = self._predict_large(poses.cut_crops(rows))
         reread_logp[rows] = _mix_predictions(large_logp, small_logp)
-        # `places` are the positions in `rows` of the tiles that are still unclear.
-        places = _find_unclear_tiles(reread_logp[rows], alphabet)
-        has_letter = np.exp(reread_logp[rows[places], LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
-        is_tile = _estimate_tile_p(reread_logp[rows[places]], tile_p[rows[places]]) >= _MIN_SHIFTED_TILE_P
-        places = places[has_letter & is_tile]
-        if len(places):
-            large_logp = _average_shifts(self._predict_large, poses, rows[places], large_logp[places])
-            reread_logp[rows[places]] = _mix_predictions(large_logp, small_logp[places])
+        # `is_left` marks the tiles among `rows` that are still unclear and probably have a letter.
+        is_left = np.isin(rows, find_unclear(reread_logp, _MIN_SHIFTED_TILE_P))
+        is_left &= np.exp(reread_logp[rows, LETTER_CLASSES]).sum(axis=1) > _MIN_LETTER_PROBABILITY
+        if is_left.any():
+            large_logp = _average_shifts(self._predict_large, poses, rows[is_left], large_logp[is_left])
+            reread_logp[rows[is_left]] = _mix_predictions(large_logp, small_logp[is_left])
         return reread_logp
 
     def _predict_large(self, crops: Image) -> NDArray[np.float32]:
@@ -280,18 +281,21 @@ class LetterNet:
         return tuple(sorted(t for t in tiles if letter_shape(t) not in self.classes))
 
 
-def _find_unclear_tiles(letters_logp: NDArray[np.float32], alphabet: Alphabet) -> NDArray[np.intp]:
-    """Return the rows of `letters_logp` `(n, classes)` that are not clear.
+def find_unclear_tiles(
+    letters_logp: NDArray[np.float32], letters_p: Floats, tile_p: Floats, min_tile_p: float = _MIN_TILE_P
+) -> NDArray[np.intp]:
+    """Return the indices of the squares that probably have a tile, but whose letter is not clear.
 
-    A tile is clear if its best letter in this alphabet has a high probability, or if the two classes without a letter
-    (no tile and blank) together have a high probability; a lower one is enough if no single letter is likely. `fusion`
-    later distinguishes no tile from blank.
+    `letters_p` `(n, classes)` is the result of `restrict_to_alphabet` for the log-probabilities `letters_logp`. A tile
+    is clear if its best letter has a high probability, or if the two classes without a letter (no tile and blank)
+    together have a high probability; a lower one is enough if no single letter is likely. `fusion` later distinguishes
+    no tile from blank. `tile_p` `(n,)` are the square network's probabilities of a tile, and `min_tile_p` is the
+    minimum of those by both networks.
     """
-    letters_p = restrict_to_alphabet(letters_logp, alphabet)
     letter_p, plain_p = letters_p[:, LETTER_CLASSES].max(axis=1), letters_p[:, _PLAIN_CLASSES].sum(axis=1)
     is_clear = np.maximum(letter_p, plain_p) >= _MIN_CLEAR_PROBABILITY
     is_clear |= (plain_p >= _MIN_PLAIN_PROBABILITY) & (letter_p <= _MAX_STRAY_PROBABILITY)
-    return np.flatnonzero(~is_clear)
+    return np.flatnonzero(~is_clear & (_estimate_tile_p(letters_logp, tile_p) >= min_tile_p))
 
 
 def _estimate_tile_p(letters_logp: NDArray[np.float32], tile_p: Floats) -> Floats:

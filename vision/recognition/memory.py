@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from engine.reading import BOARD_SIZE
 from vision.detection.location import BoardLocation, LocationSource
-from vision.geometry import BoardPose, Floats, Image, estimate_board_pose
+from vision.geometry import BoardPose, Floats, Image
+from vision.recognition.letters import LETTER_CLASSES
 from vision.recognition.squares import SquareKinds
 from vision.recognition.views import TOPS_MARGIN_SQUARES, TOPS_PX_PER_SQUARE, TilePoses, rectify_tops, split_squares
 
@@ -47,6 +48,8 @@ _MIN_TILES, _MIN_TILE_SHARE = 3, 0.5
 unchanged tiles. Unchanged squares are not enough: without tiles, a board looks the same after a half turn."""
 _MIN_TILE_PROBABILITY: Final = 0.5
 """Minimum tile probability of an unchanged tile. The predictions of squares that are clearly empty are kept too."""
+_INNER_EDGE_PX: Final = 2
+"""Width of the edge of a square, in pixels of a view from `_halve_grid`, outside the inner part that has the letter."""
 _EDGE_PX: Final = round(TOPS_PX_PER_SQUARE * TOPS_MARGIN_SQUARES)
 
 
@@ -77,6 +80,14 @@ class TileTable:
         """Return a table of the squares that are marked in `mask` `(15, 15)`."""
         return self.select([row for row, cell in enumerate(self.poses.cells) if mask[cell]])
 
+    def mark_letters(self) -> NDArray[np.bool_]:
+        """Return the mask `(15, 15)` of the squares that have a tile with a letter."""
+        is_letter = (self.letters_logp.argmax(axis=1) >= LETTER_CLASSES.start) & (self.tile_p >= _MIN_TILE_PROBABILITY)
+        mask = np.zeros((BOARD_SIZE, BOARD_SIZE), np.bool_)
+        rows, columns = np.array(self.poses.cells, np.intp).reshape(-1, 2)[is_letter].T
+        mask[rows, columns] = True
+        return mask
+
     def count_tiles(self) -> int:
         """Return the number of squares that have a tile according to the square network."""
         return int(np.count_nonzero(self.tile_p >= _MIN_TILE_PROBABILITY))
@@ -99,6 +110,8 @@ class BoardMemory:
 
     location: BoardLocation
     """Location of the board. The first corner is the top left of the upright board."""
+    pose: BoardPose
+    """Pose of the upright board."""
     orientation_confidence: float
     """Probability (0..1) that the orientation is correct."""
     tops: Image
@@ -126,15 +139,18 @@ class BoardMemory:
         """
         if self.is_worn or self.tiles != frozenset(tiles):
             return None
-        pose = estimate_board_pose(self.location.corners, (image.shape[1], image.shape[0]))
-        tops = rectify_tops(image, pose)
-        is_unchanged, contrast = _compare_squares(self.tops, tops)
+        tops = rectify_tops(image, self.pose)
+        before, now = _halve_grid(self.tops), _halve_grid(tops)
+        is_unchanged, contrast = _compare_squares(before, now)
         if not _is_in_place(is_unchanged, contrast):
             return None
+        # The edges of a tile change with the shadows of its neighbours, its letter does not.
+        has_same_print, _ = _compare_squares(_cut_inner_parts(before), _cut_inner_parts(now))
+        is_unchanged |= has_same_print & self.kept_tiles.mark_letters()
         unchanged = self.kept_tiles.select_squares(is_unchanged)
         if unchanged.count_tiles() < max(_MIN_TILES, _MIN_TILE_SHARE * self.kept_tiles.count_tiles()):
             return None
-        return RecalledBoard(self, pose, tops, is_unchanged, unchanged)
+        return RecalledBoard(self, tops, is_unchanged, unchanged)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,12 +158,10 @@ class RecalledBoard:
     """A new picture of a board that has not moved, compared with the memory of earlier pictures."""
 
     memory: BoardMemory
-    pose: BoardPose
-    """Pose of the board, computed from its location in the earlier pictures."""
     tops: Image
     """`(448, 448) uint8`: rectified plane of the tile tops in the picture."""
     is_unchanged: NDArray[np.bool_]
-    """`(15, 15)`: True for squares that look the same as when they were read."""
+    """`(15, 15)`: True for squares that look the same as when they were read, or whose letter does."""
     unchanged_tiles: TileTable
     """Earlier predictions for the tiles that look the same."""
 
@@ -167,13 +181,12 @@ class RecalledBoard:
         return replace(self.memory, tops=tops, kept_tiles=kept_tiles, kinds=kinds, recall_count=count)
 
 
-def _compare_squares(before: Image, now: Image) -> tuple[NDArray[np.bool_], Floats]:
-    """Compare the squares of two views from `rectify_tops`.
+def _compare_squares(x: NDArray[np.float32], y: NDArray[np.float32]) -> tuple[NDArray[np.bool_], Floats]:
+    """Compare the squares of two views `x` (before) and `y` (now) from `_halve_grid` or `_cut_inner_parts`.
 
     Returns a mask `(15, 15)` of the squares that are unchanged apart from the light, and the contrast of each square
     in grey levels, `(15, 15)`.
     """
-    x, y = _halve_grid(before), _halve_grid(now)
     x_mean, y_mean = _average_squares(x), _average_squares(y)
     # Fit y = gain * x + offset in each square: another light changes both. What remains is a change of the print.
     variance = _average_squares(x * x) - x_mean**2
@@ -195,8 +208,15 @@ def _halve_grid(tops: Image) -> NDArray[np.float32]:
     return np.asarray(half[edge:-edge, edge:-edge], np.float32)
 
 
+def _cut_inner_parts(grid: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the inner parts of the squares of a view from `_halve_grid`, side by side: `(150, 150)`."""
+    side, inner = len(grid) // BOARD_SIZE, slice(_INNER_EDGE_PX, -_INNER_EDGE_PX)
+    squares = grid.reshape(BOARD_SIZE, side, BOARD_SIZE, side)[:, inner, :, inner]
+    return squares.reshape(-1, BOARD_SIZE * (side - 2 * _INNER_EDGE_PX))
+
+
 def _average_squares(values: NDArray[np.float32]) -> Floats:
-    """Return the mean of each square of an array `(210, 210)`: `(15, 15)`, exact for values below 2**16."""
+    """Return the mean of each square of an array `(n, n)`: `(15, 15)`, exact for values below 2**16."""
     return np.asarray(cv2.resize(values, (BOARD_SIZE, BOARD_SIZE), interpolation=cv2.INTER_AREA), np.float64)
 
 

@@ -289,6 +289,7 @@ def _update_memory(
         return recalled.update_memory(classified.kept_tiles, classified.squares.kinds)
     return BoardMemory(
         location=location,
+        pose=classified.squares.pose,
         orientation_confidence=classified.orientation.confidence,
         tops=classified.views.tops,
         kept_tiles=classified.kept_tiles,

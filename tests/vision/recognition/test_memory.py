@@ -14,7 +14,7 @@ from engine.tiles import load_tile_set
 from tests.support.counting_letter_net import CountingLetterNet
 from tests.support.fixed_locator import FixedLocator
 from vision.detection.location import BoardLocation
-from vision.geometry import Image, homography, project
+from vision.geometry import TILE_HEIGHT_SQUARES, Image, homography, project
 from vision.recognition.memory import MAX_RECALLS
 from vision.recognition.problems import MIN_ORIENTATION_CONFIDENCE
 from vision.recognition.reader import BoardReader, PhotoReading
@@ -91,6 +91,16 @@ def test_only_new_tiles_are_read(table: Table) -> None:
     table.table.lay_tiles({**QUARTZ, **FLEX})
     assert find_tiles(table.read()) == {**QUARTZ, **FLEX}
     assert 0 < sum(table.net.crop_counts) < 2 * len(FLEX) + 2
+
+
+def test_tile_with_a_shadow_at_its_edge_is_not_read_again(table: Table) -> None:
+    image = table.table.photograph().image
+    assert table.tracker.memory
+    tops = table.tracker.memory.pose.plane_homography(TILE_HEIGHT_SQUARES)
+    edge = project(tops, np.array([[5, 7], [11, 7], [11, 7.12], [5, 7.12]]))
+    shadow = cv2.fillConvexPoly(np.ones(image.shape[:2], np.float32), edge.round().astype(np.int32), 0.4)
+    assert find_tiles(table.read((image * shadow[:, :, None]).astype(np.uint8))) == QUARTZ
+    assert not table.net.crop_counts
 
 
 @pytest.mark.parametrize(("before", "after"), ["EF", "OQ", "CG", "PR", "IL", "OÖ", "UÜ", "AÄ", "MN", "VW", "BE", "A?"])
