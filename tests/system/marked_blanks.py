@@ -30,7 +30,7 @@ from vision.rendering.fonts import packaged_fonts
 from vision.rendering.scene import Scene, SceneSetting, compose_scene
 from vision.rendering.style import Colour, Rng, hsv_to_bgr
 from vision.rendering.tile_art import PlacedTile, place_tiles
-from vision.training.random_scenes import RandomSetting, random_labels, random_setting
+from vision.training.random_scenes import RandomSetting, clear_light, random_labels, random_setting
 from vision.training.varied_tiles import Dimples, VariedTileStyle
 
 BLANKS_PER_BOARD: Final = 2
@@ -74,7 +74,8 @@ class BlankResult:
 def draw_marked_board(rng: Rng, *, with_letters: bool = False) -> MarkedBoard:
     """Render a random board with `BLANKS_PER_BOARD` marked blanks.
 
-    Some have the marks of `KINDS`; or, `with_letters`, a player has written letters on them, and the tiles have values.
+    Some have the marks of `KINDS`; or, `with_letters`, a player has written letters on them, the tiles have values, and
+    the light is clear.
     """
     letters = load_tile_set("en").letters
     counts = np.array([load_tile_set("en").counts[letter] for letter in letters], np.float64)
@@ -83,7 +84,8 @@ def draw_marked_board(rng: Rng, *, with_letters: bool = False) -> MarkedBoard:
         style = _choose_tile_colours(rng, replace(setting.tile_style, blank="plain"))
         if with_letters:
             style = replace(style, value_height=style.value_height or 0.16)
-        setting = replace(setting, tile_style=style, light=replace(setting.light, motion_blur=0.0))
+        light = clear_light(setting.light, setting.camera) if with_letters else replace(setting.light, motion_blur=0.0)
+        setting = replace(setting, tile_style=style, light=light)
         labels = random_labels(rng, letters, counts / counts.sum(), float(rng.uniform(0.08, 0.45)))
         for at in rng.permutation(len(labels))[:BLANKS_PER_BOARD]:
             labels[list(labels)[int(at)]] = BLANK

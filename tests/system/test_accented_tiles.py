@@ -35,4 +35,4 @@ def test_board_is_read_and_counted() -> None:
 
 
 def test_row_without_wrong_accents_has_no_share() -> None:
-    assert AccentCounts(100, unclear=3).describe("pl") == "| pl | 100 | 0 | none | 0 | 0 | 3 |"
+    assert AccentCounts(100, unclear=3, hidden=2).describe("pl") == "| pl | 100 | 0 | none | 0 | 0 | 3 | 2 |"

@@ -16,23 +16,16 @@ from vision.geometry import Floats
 from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES
 from vision.recognition.similarity import normalise_features
 
-_EVIDENCE_WEIGHTS: Final = np.array([0.59, 0.58, -2.45, 0.92, 0.98])
+_EVIDENCE_WEIGHTS: Final = np.array([0.68, 0.58, -2.54, 0.74, -0.80])
 """Weights of the columns of `measure_written_evidence` in a logistic regression, fitted by `python -m
 vision.training.fit_written_blanks`."""
 _PRIOR_SHIFT: Final = -1.0
 """Correction of the prior log-odds: in the scenes of the fit, a letter is written on every blank. On real sets it is
 assumed to be on one in three."""
-_NO_VALUE_MEAN, _NO_VALUE_SPREAD = 1.35, 1.66
-"""Mean and standard deviation of the log-likelihood ratio that a tile has no value, on tiles without one."""
-_USUAL_MEAN, _USUAL_COUNT, _MIN_SPREAD = -7.0, 2, 2.5
-"""The same mean on tiles with values: it counts as much as `_USUAL_COUNT` tiles of the picture. `_MIN_SPREAD` is the
-minimum of the standard deviation, which is measured in the picture."""
-_ODD_SHARE: Final = 0.005
-"""Density of ratios that are unlike those of the other tiles, because the value is worn or in glare."""
-_MAX_VALUE_NATS: Final = 6.0
-_UNREAD_NATS: Final = -3.0
-"""`_MAX_VALUE_NATS`: limit of the evidence of a value. `_UNREAD_NATS`: the evidence for a tile whose value was not
-read, because it looks like another tile of its letter."""
+_MIN_NATS, _MAX_NATS = -8.0, 4.0
+"""Limits of the log-likelihood ratio that the value is missing."""
+_USUAL_NATS: Final = (-5.0, -5.0)
+"""Ratios of a missing value as on two tiles of the picture: those of tiles with a value that can be read."""
 _ALIKE: Final = 0.95
 """Minimum cosine similarity of a tile that looks like another tile of its letter."""
 _USUAL_SIMILARITY, _MIN_SIMILARITY_SPREAD, _MAX_DEVIATIONS = 0.97, 0.01, 8.0
@@ -63,7 +56,9 @@ def weigh_written_blanks(
 ) -> Floats:
     """Return the class probabilities of n tiles, `(n, classes)`, with the evidence of a letter that somebody wrote.
 
-    The probability of a letter is never increased: in an unknown typeface, tiles with the same letter look alike, too.
+    A tile whose value was not read stays as it is. The probability of a letter is never increased: in an unknown
+    typeface, tiles with the same letter look alike, too.
+
     `letters_p` `(n, classes)` and `tile_p` `(n,)` are the probabilities of the letters and of a tile. `features`
     `(n, 128)` are those of the letter network. `value_nats` `(n,)` are the log-likelihood ratios that no value is
     printed on a tile, NaN if its value was not read.
@@ -72,7 +67,8 @@ def weigh_written_blanks(
     log_odds = evidence @ _EVIDENCE_WEIGHTS + _PRIOR_SHIFT
     letter_p, blank_p = letters_p[:, LETTER_CLASSES].sum(axis=1), letters_p[:, BLANK_CLASS]
     written_p = (letter_p + blank_p) / (1 + np.exp(-log_odds))
-    rows = np.flatnonzero(_may_have_letter(letters_p, tile_p) & (written_p > blank_p))
+    is_read = ~np.isnan(value_nats)
+    rows = np.flatnonzero(is_read & _may_have_letter(letters_p, tile_p) & (written_p > blank_p))
     weighed = letters_p.copy()
     weighed[rows, BLANK_CLASS] = written_p[rows]
     weighed[rows, LETTER_CLASSES] *= ((letter_p + blank_p - written_p)[rows] / letter_p[rows])[:, None]
@@ -89,41 +85,27 @@ def measure_written_evidence(
     - the log-odds blank : letter of the letter networks;
     - how much the tile differs from the other tiles of its letter;
     - 1 if there is another tile of its letter, otherwise 0;
-    - the evidence that the value is missing;
+    - how much the log-likelihood ratio of a missing value exceeds the usual one of the tiles in the picture;
     - the constant 1.
     """
     letter_p = letters_p[:, LETTER_CLASSES].max(axis=1)
     similarity = _compare_with_same_letter(letters_p, tile_p, features)
     is_compared = similarity >= 0
     known = similarity[is_compared & _is_letter(letters_p, tile_p)]
-    usual = np.median(np.append(known, _USUAL_SIMILARITY))
-    spread = max(_MIN_SIMILARITY_SPREAD, _MAD_TO_SIGMA * float(np.median(np.abs(np.append(known, usual) - usual))))
+    typical = np.median(np.append(known, _USUAL_SIMILARITY))
+    spread = max(_MIN_SIMILARITY_SPREAD, _MAD_TO_SIGMA * float(np.median(np.abs(np.append(known, typical) - typical))))
+    is_read = ~np.isnan(value_nats)
+    no_value = np.clip(np.where(is_read, value_nats, 0), _MIN_NATS, _MAX_NATS)
+    usual = np.median(np.append(no_value[is_read & _is_letter(letters_p, tile_p)], _USUAL_NATS))
     return np.column_stack(
         [
             np.log((letters_p[:, BLANK_CLASS] + _MIN_P) / (letter_p + _MIN_P)),
-            np.where(is_compared, np.clip((usual - similarity) / spread, -1, _MAX_DEVIATIONS), 0),
+            np.where(is_compared, np.clip((typical - similarity) / spread, -1, _MAX_DEVIATIONS), 0),
             is_compared,
-            _weigh_missing_values(value_nats, _is_letter(letters_p, tile_p)),
+            no_value - usual,
             np.ones(len(tile_p)),
         ]
     )
-
-
-def _weigh_missing_values(value_nats: Floats, is_letter: NDArray[np.bool_]) -> Floats:
-    """Return the log-likelihood ratios `(n,)` of a tile without a value and of one like the others of the picture."""
-    is_read = ~np.isnan(value_nats)
-    value_nats = np.where(is_read, value_nats, 0)
-    others = value_nats[is_read & is_letter]
-    median = float(np.median(others)) if len(others) else _USUAL_MEAN
-    mean = (len(others) * median + _USUAL_COUNT * _USUAL_MEAN) / (len(others) + _USUAL_COUNT)
-    spread = max(_MIN_SPREAD, _MAD_TO_SIGMA * float(np.median(np.abs(others - mean)))) if len(others) else _MIN_SPREAD
-    without = _log_normal(value_nats, _NO_VALUE_MEAN, _NO_VALUE_SPREAD)
-    nats = without - np.logaddexp(_log_normal(value_nats, mean, spread), np.log(_ODD_SHARE))
-    return np.where(is_read, np.clip(nats, -_MAX_VALUE_NATS, _MAX_VALUE_NATS), _UNREAD_NATS)
-
-
-def _log_normal(values: Floats, mean: float, sigma: float) -> Floats:
-    return np.asarray(-(((values - mean) / sigma) ** 2) / 2 - np.log(sigma), np.float64)
 
 
 def _compare_with_same_letter(letters_p: Floats, tile_p: Floats, features: NDArray[np.float32]) -> Floats:

@@ -2,9 +2,8 @@
 
 A tile that looks like a letter may be a blank on which a player has written the letter. This script reads rendered
 boards with values, on which letters in handwritten typefaces are written on blanks, and fits the weights for
-`vision.recognition.written_blanks` by logistic regression. It prints the weights, the mean and the standard deviation
-of the log-likelihood ratio of a missing value on tiles without one, and how many tiles are right without and with the
-weights.
+`vision.recognition.written_blanks` by logistic regression. It prints the weights, and how many tiles are right without
+and with them.
 """
 
 from __future__ import annotations
@@ -59,8 +58,8 @@ def draw_scene(rng: np.random.Generator, fonts: tuple[Path, ...], hands: tuple[P
 
 def collect_evidence(
     scene: Scene, square_net: SquareNet, letter_net: LetterNet, detail_net: DetailNet
-) -> tuple[Floats, NDArray[np.bool_], Floats]:
-    """Return the evidence `(n, 5)` of the tiles of a scene, the mask `(n,)` of blanks, and the ratios of no value."""
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the evidence `(n, 5)` of the tiles of a scene whose value is read, and the mask `(n,)` of blanks."""
     pose = estimate_board_pose(scene.corners, (scene.image.shape[1], scene.image.shape[0]))
     kinds_p = square_net.predict(rectify_board(scene.image, pose)).kinds_p
     spots = TilePoses.at_centres(rectify_tops(scene.image, pose), find_likely_tiles(kinds_p))
@@ -79,14 +78,15 @@ def collect_evidence(
     evidence = measure_written_evidence(letters_p, tile_p, predictions.features, value_nats)
     truth = [scene.labels[row][column] for row, column in spots.cells]
     best = letters_p[:, LETTER_CLASSES].argmax(axis=1) + LETTER_CLASSES.start
-    is_known = np.array([t == BLANK or t == letter_net.classes[k] for t, k in zip(truth, best, strict=True)])
+    is_known = ~np.isnan(value_nats)
+    is_known &= np.array([t == BLANK or t == letter_net.classes[k] for t, k in zip(truth, best, strict=True)])
     is_known &= np.array([scene.hidden[cell] < MAX_READABLE_COVER for cell in spots.cells])
     is_known &= letters_p[:, LETTER_CLASSES].max(axis=1) + letters_p[:, BLANK_CLASS] > 0.5
     is_blank = np.array([t == BLANK for t in truth])
-    return evidence[is_known], is_blank[is_known], value_nats[is_known]
+    return evidence[is_known], is_blank[is_known]
 
 
-def draw_evidence(count: int, root: Path) -> Iterator[tuple[Floats, NDArray[np.bool_], Floats]]:
+def draw_evidence(count: int, root: Path) -> Iterator[tuple[Floats, NDArray[np.bool_]]]:
     """Yield the evidence of `count` scenes in typefaces that are kept for calibration."""
     kept = [font for font in load_training_fonts() if font.calibration and (root / font.file).exists()]
     hands = tuple(root / font.file for font in kept if font.kind in ("handwritten", "script"))
@@ -106,15 +106,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--scenes", type=int, default=400, help="scenes to draw (default 400)")
     parser.add_argument("--share", type=Path, default=SHARE_ROOT, help="folder with fonts/ (default: /usr/share)")
     args = parser.parse_args(argv)
-    parts = list(draw_evidence(args.scenes, args.share))
-    evidence, is_blank, value_nats = (np.concatenate([part[k] for part in parts]) for k in range(3))
+    evidence, is_blank = map(np.concatenate, zip(*draw_evidence(args.scenes, args.share), strict=True))
     choices = make_choices(evidence, is_blank)
     weights = fit_weights([choices])
-    without = value_nats[is_blank & ~np.isnan(value_nats)]
     alone = int(((evidence[:, 0] > 0) != is_blank).sum())
     print(f"{is_blank.sum()} written blanks and {(~is_blank).sum()} letters")
     print("weights " + ", ".join(f"{weight:.2f}" for weight in weights))
-    print(f"no value: mean {without.mean():.2f}, standard deviation {without.std():.2f}")
     print(f"wrong without the weights {alone}, with them {choices.count_errors(weights)}")
     read = choices.probabilities(weights)[:, 1]
     print(f"blanks read as blanks {100 * (read[is_blank] > 0.5).mean():.1f} %, letters {(read[~is_blank] > 0.5).sum()}")
