@@ -73,7 +73,7 @@ class LocatorConfig:
     """Maximum shift, in squares, that is tried for a grid whose colours do not agree with the layout."""
     max_fit_passes: int = 4
     """Maximum number of fits of one candidate; one or two are usual."""
-    max_runs: int = 14
+    max_runs: int = 20
     """Maximum number of runs of both networks on one picture. Two are usual."""
     quad_promise: float = 0.6
     """Seen share that is expected of the finder's first candidate."""
