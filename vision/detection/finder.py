@@ -135,9 +135,8 @@ class Finder:
         wrong if no whole board is in view.
         """
         frame = _FinderFrame.around(box)
-        cells = self._net(frame.make_input(pyramid, is_equalised=is_equalised)[None])[0][
-            0
-        ]  # the last channel is the mask of the grid
+        inputs = frame.make_input(pyramid, is_equalised=is_equalised)
+        cells = self._net(inputs[None])[0][0]  # the last channel is the mask of the grid
         quads = [frame.to_picture(quad) for quad in propose_quads(cells)]
         patches = find_grid_patches(cells[-1])
         if not patches:
