@@ -42,8 +42,6 @@ from vision.recognition.tile_sets import limit_counts, list_limits, list_values
 from vision.recognition.views import TILE_KIND, BoardViews, TilePoses, cut_square_crops, rectify_board, rectify_tops
 from vision.recognition.written_blanks import find_unlike_tiles, weigh_written_blanks
 
-_MAX_OTHER_ACCENT_P: Final = 0.002
-"""Maximum probability of a letter that differs from the most probable one only by its accent, for a clear tile."""
 _MIN_CLEAR_LETTER_P: Final = 0.95
 """Minimum probability of a letter whose value is not read."""
 _VOTE_ERROR_RATE: Final = 0.02
@@ -374,14 +372,16 @@ class SquareClassifier:
         return self._read_unclear_details(squares, table, tiles)
 
     def _read_unclear_details(self, squares: SquarePredictions, table: TileTable, tiles: Collection[str]) -> TileTable:
-        """Read accents and values of the tiles with an unclear letter, and weigh their letters with them."""
+        """Read accents and values of tiles, and weigh their letters with them.
+
+        The tiles are those with an unclear letter, and those whose letter has other accents in the tile set.
+        """
         classes, groups = self._letter_net.classes, group_accents(self._letter_net.classes, frozenset(tiles))
         alphabet = self._letter_net.alphabet_matrix(tiles)
         letters_p = restrict_to_alphabet(table.letters_logp, alphabet)
         is_unclear = letters_p[:, LETTER_CLASSES].max(axis=1) < _MIN_CLEAR_LETTER_P
-        for group in groups:
-            is_unclear |= _have_other_accents(letters_p, group)
-        rows = np.flatnonzero(is_unclear & (table.tile_p >= _CONFIG.min_voter_p))
+        has_accents = np.isin(letters_p.argmax(axis=1), [k for group in groups for k in group])
+        rows = np.flatnonzero((is_unclear | has_accents) & (table.tile_p >= _CONFIG.min_voter_p))
         if not len(rows) or square_side(squares.pose.corners) < _CONFIG.detailed_square_px:
             return table
         accents_logp, values_logp = self._read_details(squares, table.poses, rows)
@@ -435,15 +435,6 @@ class SquareClassifier:
             letters_p = restrict_to_alphabet(flattened_logp, alphabet)
         # Compare the tiles with each other: tiles with the same letter look alike.
         return refine_by_similarity(letters_p, table.tile_p, table.features, self._letter_net.similarity_weights)
-
-
-def _have_other_accents(letters_p: Floats, group: Sequence[int]) -> NDArray[np.bool_]:
-    """Return the mask `(n,)` of the tiles of which two letters of a group that differ by their accent are possible.
-
-    `letters_p` `(n, classes)` are the probabilities of the letters.
-    """
-    second_p = np.partition(letters_p[:, list(group)], -2, axis=1)[:, -2]
-    return np.asarray(second_p > _MAX_OTHER_ACCENT_P, np.bool_)
 
 
 def _turn_crops(crops: Image, quarter_turns: int) -> Image:

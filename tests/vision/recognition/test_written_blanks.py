@@ -50,6 +50,12 @@ def test_only_tile_of_its_letter_is_unlike_the_others() -> None:
     assert find_unlike_tiles(letters_p, np.ones(len(letters_p)), features).all()
 
 
+def test_tile_that_is_certainly_no_blank_is_not_examined() -> None:
+    letters_p, features = make_tiles(1)
+    letters_p[:, BLANK_CLASS] = 1e-6
+    assert not find_unlike_tiles(letters_p, np.ones(len(letters_p)), features).any()
+
+
 def test_odd_letter_without_value_is_doubted_where_the_others_have_values() -> None:
     assert weigh_odd_tile(WITHOUT_VALUE, WITH_VALUE) > 0.5
 
