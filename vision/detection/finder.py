@@ -127,7 +127,7 @@ class Finder:
     def __init__(self) -> None:
         self._net = Net(MODELS_DIR / "finder.onnx")
 
-    def propose(self, pyramid: ImagePyramid, box: Box, *, is_equalised: bool = False) -> FinderResult:
+    def propose(self, pyramid: ImagePyramid, box: Box, *, is_equalised: bool) -> FinderResult:
         """Run the network on the part `box` of the picture in `pyramid`, with equalised lighting or not.
 
         The result has the outlines of boards that were found (`quads`, in px of the picture). If the network sees the

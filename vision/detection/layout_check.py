@@ -155,7 +155,7 @@ def compare_with_layout(flat: Image, pixels_per_square: int, max_shift: int) -> 
     if fit.explained_share >= _USUAL_AGREEMENT:
         return fit
     colours = measure_lab_colours(flat, pixels_per_square)
-    shifted = fit_layout(colours, max_shift)
+    shifted = fit_layout(colours, max_shift) if max_shift else fit
     unshaded = fit_layout(measure_lab_colours(_equalise_brightness(flat), pixels_per_square), max_shift)
     unshaded = replace(unshaded, colours=_select_squares(colours, unshaded.shift, max_shift))
     return max(fit, shifted, unshaded, key=lambda each: each.explained_share)
