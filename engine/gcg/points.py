@@ -39,7 +39,10 @@ def find_points(turns: Sequence[Turn]) -> tuple[dict[int | None, list[PointsGive
 
 
 def _find_turn_before(points: Turn, turns: Sequence[Turn]) -> int | None:
-    """Return the number of the turn after which to write points gained: a play, or a challenge of it in vain."""
+    """Return the number of the turn after which points gained are written; None for a player without a play.
+
+    That turn is the player's play before the points, or the failed challenge of this play.
+    """
     plays = [turn for turn in turns if turn.player == points.player and turn.play is not None and turn.stands]
     if not plays:
         return None

@@ -43,7 +43,7 @@ from vision.recognition.views import TILE_KIND, BoardViews, TilePoses, cut_squar
 from vision.recognition.written_blanks import find_unlike_tiles, weigh_written_blanks
 
 _MIN_CLEAR_LETTER_P: Final = 0.95
-"""Minimum probability of a letter whose value is not read."""
+"""Minimum probability of a letter without other accents in the tile set, for not reading its value."""
 _VOTE_ERROR_RATE: Final = 0.02
 """Assumed share of tiles whose predicted rotation is random; it limits the influence of a tile on the result."""
 _MAX_EFFECTIVE_VOTES: Final = 8
@@ -369,9 +369,9 @@ class SquareClassifier:
         letters_logp = self._letter_net.marginalise_turns(poses, letters_logp, predictions.turns)
         unread = np.full(len(tile_p), np.nan)
         table = TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features, unread)
-        return self._read_unclear_details(squares, table, tiles)
+        return self._weigh_details(squares, table, tiles)
 
-    def _read_unclear_details(self, squares: SquarePredictions, table: TileTable, tiles: Collection[str]) -> TileTable:
+    def _weigh_details(self, squares: SquarePredictions, table: TileTable, tiles: Collection[str]) -> TileTable:
         """Read accents and values of tiles, and weigh their letters with them.
 
         The tiles are those with an unclear letter, and those whose letter has other accents in the tile set.
