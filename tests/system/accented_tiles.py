@@ -1,16 +1,22 @@
 """Measure how letters that differ only by an accent are read, in typefaces that no training uses.
 
     python -m tests.system.accented_tiles --fonts FOLDER/usr/share/fonts --boards 4 --square-px 28
+    python -m tests.system.accented_tiles --photographs ~/photos --square-px 20
 
 For every Latin tile set with accents, boards are rendered with the values of the set, with clear print and in clear
 light, and reduced to the given number of pixels a square. They are read at their true corners. The fonts are the serif
 and slab faces of `tests.system.unseen_faces`, and the sans, condensed and rounded faces that the training keeps for
 calibration.
 
-Boards whose print nearly disappears in the light of the picture are drawn again: people cannot read them either.
+An accent can be read if it can be seen: the same board is rendered with other accents on its letters, and the least
+difference between the pictures is measured for each tile. Tiles without a visible difference are counted apart, because
+people cannot read their accents either. Boards whose print nearly disappears in the light are drawn again.
+
+With `--photographs`, labelled photographs are read instead, reduced in the same way.
 
 Reported for each tile set: letters that have another accent in the set, those of them read with a wrong accent or as
-another letter, wrong ones called at 0.99, right ones below 0.9, and those called hidden, which count as neither.
+another letter, wrong ones called at 0.99, right ones below 0.9, and those called hidden or without a visible accent,
+which count nowhere else.
 """
 
 from __future__ import annotations
@@ -19,26 +25,30 @@ import argparse
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
+from calibration.evaluation.samples import Sample, load_photo_samples
 from engine.reading import BOARD_SIZE, HIDDEN
 from engine.tiles import TileSet, load_tile_set, tile_set_names
 from tests.system.unseen_faces import SURE_P, find_font, load_held_out_fonts
-from vision.geometry import square_side
+from vision.geometry import Floats, Image, square_side
 from vision.recognition.alphabet import strip_accent
 from vision.recognition.reader import BoardReader
 from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 from vision.rendering.scene import Labels, Scene, compose_scene
 from vision.rendering.style import Rng
+from vision.rendering.tile_art import PlacedTile, place_tiles
 from vision.training.dataset import is_latin
 from vision.training.detail_data import group_by_base
 from vision.training.font_list import load_training_fonts
 from vision.training.letter_shapes import PLAIN_SHAPE
-from vision.training.random_scenes import clear_light, random_labels, random_setting
+from vision.training.random_scenes import RandomSetting, clear_light, random_labels, random_setting
 from vision.training.tile_styles import luma
 
 _CLEAR_P: Final = 0.9
@@ -50,8 +60,21 @@ _MAX_COPIES: Final = 4
 """Maximum number of tiles of a letter: far more than the set has would not be believed."""
 _MIN_CONTRAST: Final = 90.0
 """Minimum difference in brightness (0..255) between print and tile, as on tiles that are sold."""
+_MIN_SEEN_ACCENT: Final = 16.0
+"""Minimum result of `measure_visible_accents` for an accent that can be seen."""
 _MIN_SEEN_CONTRAST: Final = 50.0
 """Minimum difference in brightness (0..255) between print and tile in the picture, for half of the tiles."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccentedBoard:
+    """A rendered board, and the same pictures without values and with other accents."""
+
+    scene: Scene
+    plain: Scene
+    """The board with the same digit on every tile, so that only the letters differ from those of `others`."""
+    others: tuple[Scene, ...]
+    """The pictures in which each letter has another accent, one for each that it can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +90,8 @@ class AccentCounts:
     """Right ones with a probability below 0.9."""
     hidden: int = 0
     """Tiles that are read as hidden; they count nowhere else."""
+    unseen: int = 0
+    """Tiles whose accent cannot be seen; they count nowhere else."""
 
     def __add__(self, other: AccentCounts) -> AccentCounts:
         return AccentCounts(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
@@ -74,8 +99,8 @@ class AccentCounts:
     def describe(self, name: str) -> str:
         """Return one row of the report."""
         share = f"1 in {self.tiles / self.wrong_accent:.0f}" if self.wrong_accent else "none"
-        counts = self.tiles, self.wrong_accent, share, self.other_letter, self.sure_wrong, self.unclear, self.hidden
-        return "| " + " | ".join(map(str, (name, *counts))) + " |"
+        counts = (self.tiles, self.wrong_accent, share, self.other_letter, self.sure_wrong, self.unclear)
+        return "| " + " | ".join(map(str, (name, *counts, self.hidden, self.unseen))) + " |"
 
 
 def list_faces(root: Path) -> tuple[Path, ...]:
@@ -98,7 +123,7 @@ def find_accented(letters: Sequence[str]) -> frozenset[str]:
     return frozenset(letter for group in groups if len(group) > 1 for letter in group)
 
 
-def draw_accented_board(rng: Rng, tiles: TileSet, faces: tuple[Path, ...], square_px: float) -> Scene:
+def draw_accented_board(rng: Rng, tiles: TileSet, faces: tuple[Path, ...], square_px: float) -> AccentedBoard:
     """Render a board in clear light with at least `square_px` pixels a square."""
     accented = find_accented(tiles.letters)
     weights = np.array([_ACCENTED_WEIGHT if letter in accented else 1.0 for letter in tiles.letters])
@@ -118,9 +143,43 @@ def draw_accented_board(rng: Rng, tiles: TileSet, faces: tuple[Path, ...], squar
             continue
         labels = limit_copies(random_labels(rng, tiles.letters, weights / weights.sum(), 0.35))
         setting = replace(setting, tile_style=style, light=clear_light(setting.light, setting.camera))
-        scene = compose_scene(rng, setting, labels, values=tiles.values)
+        placed, seed = place_tiles(rng, labels, style), int(rng.integers(2**31))
+        compose = partial(compose_renamed, setting, labels, placed, seed)
+        scene = compose({}, tiles.values)
         if square_side(scene.corners) >= square_px and measure_seen_contrast(scene) >= _MIN_SEEN_CONTRAST:
-            return scene
+            same_value = dict.fromkeys(tiles.letters, 1)
+            others = (compose(names, same_value) for names in list_other_accents(tiles.letters))
+            return AccentedBoard(scene, compose({}, same_value), tuple(others))
+
+
+def compose_renamed(
+    setting: RandomSetting,
+    labels: Labels,
+    tiles: Sequence[PlacedTile],
+    seed: int,
+    names: Mapping[str, str],
+    values: Mapping[str, int],
+) -> Scene:
+    """Render the board with the letters that `names` gives for those of the tiles, and with these `values`."""
+    renamed = [replace(tile, letter=names.get(tile.letter, tile.letter)) for tile in tiles]
+    return compose_scene(np.random.default_rng(seed), setting, labels, values=values, placed_tiles=renamed)
+
+
+def list_other_accents(letters: Sequence[str]) -> list[dict[str, str]]:
+    """Return mappings from each letter to one with another accent that together have all such pairs.
+
+    >>> list_other_accents(["L", "Ł", "Z", "Ź", "Ż"])
+    [{'L': 'Ł', 'Ł': 'L', 'Z': 'Ź', 'Ź': 'Ż', 'Ż': 'Z'}, {'L': 'Ł', 'Ł': 'L', 'Z': 'Ż', 'Ź': 'Z', 'Ż': 'Ź'}]
+    """
+    groups = [group for group in group_by_base(letters).values() if len(group) > 1]
+    return [
+        {
+            letter: group[(place + 1 + turn % (len(group) - 1)) % len(group)]
+            for group in groups
+            for place, letter in enumerate(group)
+        }
+        for turn in range(max(map(len, groups)) - 1)
+    ]
 
 
 def measure_seen_contrast(scene: Scene) -> float:
@@ -145,34 +204,95 @@ def limit_copies(labels: Labels) -> Labels:
     return kept
 
 
-def read_accents(reader: BoardReader, scene: Scene, tiles: TileSet, square_px: float) -> AccentCounts:
+def measure_visible_accents(board: AccentedBoard, square_px: float) -> NDArray[np.float64]:
+    """Return how much the accent of each tile shows in the picture, in grey levels (0..255), as `(15, 15)`.
+
+    This is the least difference from the pictures with other accents, in the fourth most different pixel of the square;
+    0 without a tile. The pictures have `square_px` pixels a square.
+    """
+    plain, *others = (
+        cv2.cvtColor(reduce_picture(scene.image, scene.corners, square_px)[0], cv2.COLOR_BGR2GRAY)
+        for scene in (board.plain, *board.others)
+    )
+    seen = np.full((BOARD_SIZE, BOARD_SIZE), np.inf)
+    reach = round(square_px / 2)
+    for other in others:
+        difference = cv2.absdiff(plain, other)
+        for at in np.ndindex(seen.shape):
+            middle = board.scene.centres[at] * square_px / square_side(board.scene.corners)
+            if np.isnan(middle).any():
+                continue
+            x, y = middle.round().astype(int)
+            part = difference[max(y - reach, 0) : y + reach + 1, max(x - reach, 0) : x + reach + 1]
+            seen[at] = min(seen[at], np.partition(part.ravel(), -4)[-4] if part.size >= 4 else 0.0)
+    return np.where(np.isfinite(seen), seen, 0.0)
+
+
+def reduce_picture(image: Image, corners: Floats, square_px: float) -> tuple[Image, Floats]:
+    """Return a picture with `square_px` pixels a square, and the corners of its grid."""
+    scale = square_px / square_side(corners)
+    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    return np.asarray(small, np.uint8), (corners + 0.5) * scale - 0.5
+
+
+def read_board(reader: BoardReader, board: AccentedBoard, letters: Sequence[str], square_px: float) -> AccentCounts:
     """Read a rendered board, reduced to `square_px` pixels a square, at its true corners; count its tiles."""
-    scale = square_px / square_side(scene.corners)
-    small = np.asarray(cv2.resize(scene.image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA), np.uint8)
-    board = reader.read(small, tiles.letters, corners=(scene.corners + 0.5) * scale - 0.5).board
-    assert board is not None
-    accented, counts = find_accented(tiles.letters), AccentCounts()
-    for row in range(BOARD_SIZE):
-        for column in range(BOARD_SIZE):
-            truth, square = scene.labels[row][column], board[row, column]
-            if truth not in accented or scene.hidden[row, column] > _MAX_HIDDEN:
-                continue
-            if square.symbol == HIDDEN:
-                counts += AccentCounts(hidden=1)
-                continue
-            is_right, is_sure = square.symbol == truth, square.confidence >= SURE_P
-            is_same_base = len(square.symbol) == 1 and strip_accent(square.symbol) == strip_accent(truth)
-            counts += AccentCounts(
+    scene, accented = board.scene, find_accented(letters)
+    seen = measure_visible_accents(board, square_px)
+    shown = {at: scene.labels[at[0]][at[1]] for at in np.ndindex(seen.shape) if scene.hidden[at] <= _MAX_HIDDEN}
+    visible = {at: letter for at, letter in shown.items() if letter in accented and seen[at] >= _MIN_SEEN_ACCENT}
+    unseen = sum(letter in accented for letter in shown.values()) - len(visible)
+    picture, corners = reduce_picture(scene.image, scene.corners, square_px)
+    return count_accents(reader, picture, corners, letters, visible) + AccentCounts(unseen=unseen)
+
+
+def read_photograph(reader: BoardReader, sample: Sample, square_px: float) -> AccentCounts:
+    """Read a photograph, reduced to `square_px` pixels a square, at its true corners; count its tiles."""
+    accented = find_accented(sample.letters)
+    truth = {divmod(k, BOARD_SIZE): face for k, face in enumerate(sample.faces) if face in accented}
+    return count_accents(
+        reader, *reduce_picture(sample.image, sample.corners, square_px), letters=sample.letters, truth=truth
+    )
+
+
+def count_accents(
+    reader: BoardReader,
+    picture: Image,
+    corners: Floats,
+    letters: Sequence[str],
+    truth: Mapping[tuple[int, int], str],
+) -> AccentCounts:
+    """Read the picture of a board, and count how the letters on the squares of `truth` are read."""
+    reading = reader.read(picture, letters, corners=corners).board
+    assert reading is not None
+    counts = AccentCounts()
+    for at, letter in truth.items():
+        square = reading[at]
+        is_right, is_sure = square.symbol == letter, square.confidence >= SURE_P
+        is_same_base = len(square.symbol) == 1 and strip_accent(square.symbol) == strip_accent(letter)
+        counts += (
+            AccentCounts(hidden=1)
+            if square.symbol == HIDDEN
+            else AccentCounts(
                 1,
                 not is_right and is_same_base,
                 not is_right and not is_same_base,
                 not is_right and is_sure,
                 is_right and square.confidence < _CLEAR_P,
             )
+        )
     return counts
 
 
-def measure_sets(root: Path, boards: int, square_px: float, seed: int) -> Mapping[str, AccentCounts]:
+def measure_photographs(folder: Path, square_px: float) -> dict[str, AccentCounts]:
+    """Read the labelled photographs of accented tile sets below `folder`; return their counts."""
+    reader = BoardReader()
+    samples = (sample for sample in load_photo_samples(folder) if find_accented(sample.letters))
+    counts = (read_photograph(reader, sample, square_px) for sample in samples)
+    return {"photographs": sum(counts, AccentCounts())}
+
+
+def measure_sets(root: Path, boards: int, square_px: float, seed: int) -> dict[str, AccentCounts]:
     """Render and read `boards` boards of each tile set; return the counts by the names of the sets."""
     reader, faces = BoardReader(), list_faces(root)
     counts = {}
@@ -180,9 +300,8 @@ def measure_sets(root: Path, boards: int, square_px: float, seed: int) -> Mappin
         total = AccentCounts()
         for board in range(boards):
             rng = np.random.default_rng((seed, number, board))
-            total += read_accents(reader, draw_accented_board(rng, tiles, faces, square_px), tiles, square_px)
+            total += read_board(reader, draw_accented_board(rng, tiles, faces, square_px), tiles.letters, square_px)
         counts[tiles.name] = total
-        print(total.describe(tiles.name), flush=True)
     return counts
 
 
@@ -191,15 +310,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m tests.system.accented_tiles", description=str(__doc__).split("\n\n", maxsplit=1)[0]
     )
-    parser.add_argument("--fonts", type=Path, required=True, help="folder with the fonts of tests.system.unseen_faces")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--fonts", type=Path, help="folder with the fonts of tests.system.unseen_faces")
+    source.add_argument("--photographs", type=Path, help="folder with collections of photographs, instead of boards")
     parser.add_argument("--boards", type=int, default=2, help="boards for each tile set (default 2)")
     parser.add_argument("--square-px", type=float, default=28.0, help="pixels a square (default 28)")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args(argv)
-    print("| set | tiles | wrong accent | share | another letter | wrong at 0.99 or more | right, below 0.9 | hidden |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
-    counts = measure_sets(args.fonts, args.boards, args.square_px, args.seed)
-    print(sum(counts.values(), AccentCounts()).describe("all"))
+    if args.photographs:
+        counts = measure_photographs(args.photographs, args.square_px)
+    else:
+        counts = measure_sets(args.fonts, args.boards, args.square_px, args.seed)
+    print(
+        "| set | tiles | wrong accent | share | another letter | wrong at 0.99 | right, below 0.9 | hidden | unseen |"
+    )
+    print("|" + " --- |" * 9)
+    for name, count in counts.items():
+        print(count.describe(name))
+    if len(counts) > 1:
+        print(sum(counts.values(), AccentCounts()).describe("all"))
     return 0
 
 
