@@ -3,9 +3,10 @@
 Players stick paper on blanks, draw a heart, write a name; makers print emblems. The tiles and the boards have any
 colour, and some stickers have the colour of the square below the tile. The renderer of the training draws the board
 with plain blanks; the marks are painted into its picture by `tests.support.blank_marks`, in the light and at the
-sharpness of the picture. Each picture is read without corners. Reported for each kind of mark, with the 95 % interval
-of Wilson (1927): blanks that are read as blank, as a letter, as empty, or not at all, and those that are read as a
-letter or as empty with a confidence of 0.99 or more.
+sharpness of the picture. Each picture is read without corners; with `--letters`, when players have written letters on
+the blanks, at its true corners. Reported for each kind of mark, with the 95 % interval of Wilson (1927): blanks read as
+blank, as a letter, as empty, or not at all, and those that are read as a letter or as empty with a confidence of 0.99
+or more.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from engine.reading import BLANK, EMPTY, HIDDEN
 from engine.tiles import load_tile_set
 from tests.support.blank_marks import KINDS, LETTER, SIDE_PX, Mark, Reflectance, draw_mark
 from vision.geometry import Image, square_side
-from vision.recognition.reader import BoardReader, PhotoReader
+from vision.recognition.reader import BoardReader
 from vision.rendering.board_art import LAYOUT
 from vision.rendering.fonts import packaged_fonts
 from vision.rendering.scene import Scene, SceneSetting, compose_scene
@@ -195,12 +196,13 @@ def _paint_mark(
     image[here] = image[here] * (1 - cover) + black[here] * cover + (white[here] - black[here]) * colour
 
 
-def read_blanks(reader: PhotoReader, board: MarkedBoard) -> Iterator[BlankResult]:
-    """Read a picture and yield what became of each marked blank that is in the picture.
+def read_blanks(reader: BoardReader, board: MarkedBoard, *, at_corners: bool = False) -> Iterator[BlankResult]:
+    """Read a picture, if `at_corners` at its true corners, and yield what became of each marked blank in the picture.
 
     If the board is read the wrong way up, its blanks are on other squares than in the reading: they are not read.
     """
-    reading = reader.read(board.image, load_tile_set("en").letters)
+    corners = board.scene.corners if at_corners else None
+    reading = reader.read(board.image, load_tile_set("en").letters, corners=corners)
     is_found = reading.corners is not None and is_near(reading.corners, board.scene.corners)
     for (row, column), mark in board.marks.items():
         if board.scene.hidden[row, column] > 0.1:
@@ -252,7 +254,7 @@ def describe_results(results: Sequence[BlankResult]) -> str:
 
 
 def measure_blanks(
-    reader: PhotoReader, count: int, seed: int, pictures: Path | None = None, *, with_letters: bool = False
+    reader: BoardReader, count: int, seed: int, pictures: Path | None = None, *, with_letters: bool = False
 ) -> list[BlankResult]:
     """Draw and read boards until `count` marked blanks are read; write the boards as PNG files to `pictures`."""
     results: list[BlankResult] = []
@@ -261,7 +263,7 @@ def measure_blanks(
         board = draw_marked_board(np.random.default_rng((seed, number)), with_letters=with_letters)
         if pictures:
             cv2.imwrite(str(pictures / f"{number:04}.png"), board.image)
-        results += read_blanks(reader, board)
+        results += read_blanks(reader, board, at_corners=with_letters)
         number += 1
     return results[:count]
 

@@ -40,7 +40,7 @@ from vision.recognition.similarity import refine_by_similarity
 from vision.recognition.squares import SquareKinds, SquareNet, find_likely_tiles
 from vision.recognition.tile_sets import limit_counts, list_limits, list_values
 from vision.recognition.views import TILE_KIND, BoardViews, TilePoses, cut_square_crops, rectify_board, rectify_tops
-from vision.recognition.written_blanks import find_unlike_tiles, weigh_written_blanks
+from vision.recognition.written_blanks import find_unlike_tiles, measure_prints, weigh_written_blanks
 
 _MIN_CLEAR_LETTER_P: Final = 0.95
 """Minimum probability of a letter without other accents in the tile set, for not reading its value."""
@@ -266,7 +266,7 @@ class SquareClassifier:
         letters_p = restrict_to_alphabet(table.letters_logp, alphabet)
         refined_p = self._refine(table, letters_p, alphabet, square_side(squares.pose.corners))
         valued = self._read_values(squares, table, refined_p)
-        refined_p = weigh_written_blanks(refined_p, table.tile_p, table.features, valued.value_nats)
+        refined_p = weigh_written_blanks(refined_p, valued)
         fused_p = fuse_predictions(squares.kinds_p, table.poses.cells, refined_p, squares.board, squares.colours)
         limits = np.append(list_limits(self._letter_net.classes, frozenset(tiles)), 0)  # hidden squares have no limit
         fused_p = limit_counts(fused_p.reshape(BOARD_SIZE**2, -1), limits).reshape(fused_p.shape)
@@ -367,8 +367,8 @@ class SquareClassifier:
         letters_logp = self._letter_net.reread_unclear_tiles(poses, predictions.letters, alphabet, tile_p)
         # Allow for tiles that a player placed rotated.
         letters_logp = self._letter_net.marginalise_turns(poses, letters_logp, predictions.turns)
-        unread = np.full(len(tile_p), np.nan)
-        table = TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features, unread)
+        unread, prints = np.full(len(tile_p), np.nan), measure_prints(poses.cut_crops())
+        table = TileTable(poses, tile_p, letters_logp, predictions.turns, predictions.features, unread, prints)
         return self._weigh_details(squares, table, tiles)
 
     def _weigh_details(self, squares: SquarePredictions, table: TileTable, tiles: Collection[str]) -> TileTable:
@@ -394,7 +394,7 @@ class SquareClassifier:
 
     def _read_values(self, squares: SquarePredictions, table: TileTable, letters_p: Floats) -> TileTable:
         """Look for the printed values of the tiles that look like no other tile of their letter."""
-        is_unlike = find_unlike_tiles(letters_p, table.tile_p, table.features)
+        is_unlike = find_unlike_tiles(letters_p, table)
         rows = np.flatnonzero(is_unlike & np.isnan(table.value_nats))
         if not len(rows):
             return table

@@ -69,6 +69,8 @@ class TileTable:
     """`(n, 128)`: feature vectors of the letter network. Tiles that look similar have similar vectors."""
     value_nats: Floats
     """`(n,)`: log-likelihood ratio that no value is printed on the tile; NaN if it was not read."""
+    prints: Floats
+    """`(n, 4)`: size and contrast of the print (`vision.recognition.written_blanks.measure_prints`)."""
 
     def select(self, rows: Sequence[int]) -> TileTable:
         """Return a table of the rows with the given indices."""
@@ -101,7 +103,7 @@ class TileTable:
     @property
     def _predictions(self) -> tuple[NDArray[Any], ...]:
         """All arrays except those of the poses, in the order of the fields."""
-        return self.tile_p, self.letters_logp, self.turns_logp, self.features, self.value_nats
+        return self.tile_p, self.letters_logp, self.turns_logp, self.features, self.value_nats, self.prints
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,8 +1,8 @@
 """Notice blanks on which a player has written the letter.
 
-A written letter differs from the print of the other tiles, and no value is printed beside it. The picture itself shows
-how alike its tiles with the same letter are, and whether the set has values: on a set without values, a letter without
-a value says nothing.
+A written letter has another size, place or darkness than the print of the other tiles, or another shape than their
+letters, and no value beside it. The picture itself shows how alike the print of its tiles is, and whether the set has
+values: on a set without values, a letter without a value says nothing.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.geometry import Floats
+from vision.geometry import Floats, Image
 from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES
+from vision.recognition.memory import TileTable
 from vision.recognition.similarity import normalise_features
+from vision.recognition.views import CROP_SIDE_PX
 
-_EVIDENCE_WEIGHTS: Final = np.array([0.68, 0.58, -2.54, 0.74, -0.80])
+_EVIDENCE_WEIGHTS: Final = np.array([0.60, 0.46, -2.02, 0.69, 0.43, -3.57])
 """Weights of the columns of `measure_written_evidence` in a logistic regression, fitted by `python -m
 vision.training.fit_written_blanks`."""
 _PRIOR_SHIFT: Final = -1.0
@@ -31,89 +33,123 @@ _ALIKE: Final = 0.95
 _USUAL_SIMILARITY, _MIN_SIMILARITY_SPREAD, _MAX_DEVIATIONS = 0.97, 0.01, 8.0
 """The similarity of tiles with the same letter, as for one tile of the picture; the minimum of its standard deviation,
 and the limit of the deviations that count."""
+_MIN_PRINTS: Final = 6
+"""Minimum number of letters in a picture for comparing their print."""
+_UNKNOWN_DEVIATION: Final = 6.4
+"""Deviation of the print where there are fewer letters: evidence for neither a letter nor a blank."""
+_MIN_DEVIATION: Final = 3.5
+"""Minimum deviation of the print for reading the value: 45 of 100 tiles that no other resembles have a higher one."""
+_MIN_PRINT_SPREADS: Final = (0.1, 0.7, 0.7, 0.15)
+"""Minimum standard deviations of the columns of `measure_prints`."""
+_MAX_PRINT_DEVIATIONS: Final = 4.0
+"""Limit of the deviations of each column that count."""
+_INNER_PART, _MIDDLE_COLUMNS = slice(6, CROP_SIDE_PX - 6), slice(3, CROP_SIDE_PX - 15)
+"""Rows and columns of a crop that are inside the tile, and the middle ones of these columns."""
 _MIN_LETTER_P, _MIN_TILE_P = 0.05, 0.5
 """Minimum probabilities of a letter and of a tile; other squares are not examined."""
-_MIN_BLANK_P: Final = 3e-5
-"""Minimum probability of a blank for reading the value: a third of the tiles on photographs that no other resembles
-have a higher one. Without this minimum, 89 instead of 88 of 100 rendered letters on blanks are read as blanks, but more
-printed letters are doubted."""
 _MIN_P: Final = 1e-5
 _MAD_TO_SIGMA: Final = 1.5
 """Standard deviation of a normal distribution with a median absolute deviation of 1, rounded."""
 
 
-def find_unlike_tiles(letters_p: Floats, tile_p: Floats, features: NDArray[np.float32]) -> NDArray[np.bool_]:
-    """Return the mask `(n,)` of the tiles that may be blanks with a letter that no other tile of this letter resembles.
+def find_unlike_tiles(letters_p: Floats, table: TileTable) -> NDArray[np.bool_]:
+    """Return the mask `(n,)` of the tiles that may be written blanks: no other tile resembles them, nor has such print.
 
-    `letters_p` `(n, classes)` and `tile_p` `(n,)` are the probabilities of the letters and of a tile; `features`
-    `(n, 128)` are those of the letter network.
+    `letters_p` `(n, classes)` are the probabilities of the letters.
     """
-    may_be_written = _may_have_letter(letters_p, tile_p) & (letters_p[:, BLANK_CLASS] >= _MIN_BLANK_P)
-    return may_be_written & (_compare_with_same_letter(letters_p, tile_p, features) < _ALIKE)
+    has_other_print = _compare_prints(table.prints, _is_letter(letters_p, table.tile_p)) >= _MIN_DEVIATION
+    is_unlike = _compare_with_same_letter(letters_p, table) < _ALIKE
+    return _may_have_letter(letters_p, table.tile_p) & has_other_print & is_unlike
 
 
-def weigh_written_blanks(
-    letters_p: Floats, tile_p: Floats, features: NDArray[np.float32], value_nats: Floats
-) -> Floats:
+def weigh_written_blanks(letters_p: Floats, table: TileTable) -> Floats:
     """Return the class probabilities of n tiles, `(n, classes)`, with the evidence of a letter that somebody wrote.
 
     A tile whose value was not read stays as it is. The probability of a letter is never increased: in an unknown
     typeface, tiles with the same letter look alike, too.
 
-    `letters_p` `(n, classes)` and `tile_p` `(n,)` are the probabilities of the letters and of a tile. `features`
-    `(n, 128)` are those of the letter network. `value_nats` `(n,)` are the log-likelihood ratios that no value is
-    printed on a tile, NaN if its value was not read.
+    `letters_p` `(n, classes)` are the probabilities without this evidence.
     """
-    evidence = measure_written_evidence(letters_p, tile_p, features, value_nats)
+    evidence = measure_written_evidence(letters_p, table)
     log_odds = evidence @ _EVIDENCE_WEIGHTS + _PRIOR_SHIFT
     letter_p, blank_p = letters_p[:, LETTER_CLASSES].sum(axis=1), letters_p[:, BLANK_CLASS]
     written_p = (letter_p + blank_p) / (1 + np.exp(-log_odds))
-    is_read = ~np.isnan(value_nats)
-    rows = np.flatnonzero(is_read & _may_have_letter(letters_p, tile_p) & (written_p > blank_p))
+    is_read = ~np.isnan(table.value_nats)
+    rows = np.flatnonzero(is_read & _may_have_letter(letters_p, table.tile_p) & (written_p > blank_p))
     weighed = letters_p.copy()
     weighed[rows, BLANK_CLASS] = written_p[rows]
     weighed[rows, LETTER_CLASSES] *= ((letter_p + blank_p - written_p)[rows] / letter_p[rows])[:, None]
     return weighed
 
 
-def measure_written_evidence(
-    letters_p: Floats, tile_p: Floats, features: NDArray[np.float32], value_nats: Floats
-) -> Floats:
-    """Return the evidence that each of n tiles is a blank, `(n, 5)`, from the arguments of `weigh_written_blanks`.
+def measure_written_evidence(letters_p: Floats, table: TileTable) -> Floats:
+    """Return the evidence that each of n tiles is a blank, `(n, 6)`.
 
-    The columns are:
+    `letters_p` `(n, classes)` are the probabilities of the letters. The columns are:
 
     - the log-odds blank : letter of the letter networks;
     - how much the tile differs from the other tiles of its letter;
     - 1 if there is another tile of its letter, otherwise 0;
     - how much the log-likelihood ratio of a missing value exceeds the usual one of the tiles in the picture;
+    - how much its print differs from that of the other tiles (`measure_prints`);
     - the constant 1.
     """
     letter_p = letters_p[:, LETTER_CLASSES].max(axis=1)
-    similarity = _compare_with_same_letter(letters_p, tile_p, features)
+    is_letter = _is_letter(letters_p, table.tile_p)
+    similarity = _compare_with_same_letter(letters_p, table)
     is_compared = similarity >= 0
-    known = similarity[is_compared & _is_letter(letters_p, tile_p)]
+    known = similarity[is_compared & is_letter]
     typical = np.median(np.append(known, _USUAL_SIMILARITY))
     spread = max(_MIN_SIMILARITY_SPREAD, _MAD_TO_SIGMA * float(np.median(np.abs(np.append(known, typical) - typical))))
-    is_read = ~np.isnan(value_nats)
-    no_value = np.clip(np.where(is_read, value_nats, 0), _MIN_NATS, _MAX_NATS)
-    usual = np.median(np.append(no_value[is_read & _is_letter(letters_p, tile_p)], _USUAL_NATS))
+    is_read = ~np.isnan(table.value_nats)
+    no_value = np.clip(np.where(is_read, table.value_nats, 0), _MIN_NATS, _MAX_NATS)
+    usual = np.median(np.append(no_value[is_read & is_letter], _USUAL_NATS))
     return np.column_stack(
         [
             np.log((letters_p[:, BLANK_CLASS] + _MIN_P) / (letter_p + _MIN_P)),
             np.where(is_compared, np.clip((typical - similarity) / spread, -1, _MAX_DEVIATIONS), 0),
             is_compared,
             no_value - usual,
-            np.ones(len(tile_p)),
+            _compare_prints(table.prints, is_letter),
+            np.ones(len(letters_p)),
         ]
     )
 
 
-def _compare_with_same_letter(letters_p: Floats, tile_p: Floats, features: NDArray[np.float32]) -> Floats:
+def measure_prints(crops: Image) -> Floats:
+    """Measure the print in crops of tiles, `(n, 36, 36) uint8`; return `(n, 4)`.
+
+    The columns are the logarithm of its contrast, its first and its last row, and the logarithm of its area in pixels.
+    """
+    grey = crops[:, _INNER_PART, _INNER_PART].astype(np.float32)
+    pixels = grey.reshape(len(grey), grey.shape[1] * grey.shape[2])
+    ink = np.abs(pixels - np.median(pixels, axis=1, keepdims=True))
+    contrast = np.percentile(ink, 97, axis=1)
+    area = (ink > contrast[:, None] / 2).sum(axis=1)
+    # The mean of the three darkest pixels of each row.
+    darkness = np.partition(ink.reshape(grey.shape)[:, :, _MIDDLE_COLUMNS], -3, axis=2)[:, :, -3:].mean(axis=2)
+    is_printed = darkness > darkness.max(axis=1, keepdims=True) / 2
+    first, last = is_printed.argmax(axis=1), is_printed.shape[1] - is_printed[:, ::-1].argmax(axis=1)
+    return np.column_stack([np.log(contrast + 3), first, last, np.log(area + 5)]).astype(np.float64)
+
+
+def _compare_prints(prints: Floats, is_letter: NDArray[np.bool_]) -> Floats:
+    """Return how much the print of each tile differs from the usual print of the letters, `(n,)`, in deviations.
+
+    `prints` `(n, 4)` are from `measure_prints`, `is_letter` `(n,)` marks the tiles that are read as a letter.
+    """
+    if is_letter.sum() < _MIN_PRINTS:
+        return np.full(len(prints), _UNKNOWN_DEVIATION)
+    usual = np.median(prints[is_letter], axis=0)
+    spread = np.maximum(_MAD_TO_SIGMA * np.median(np.abs(prints[is_letter] - usual), axis=0), _MIN_PRINT_SPREADS)
+    return np.asarray(np.minimum(np.abs(prints - usual) / spread, _MAX_PRINT_DEVIATIONS).sum(axis=1), np.float64)
+
+
+def _compare_with_same_letter(letters_p: Floats, table: TileTable) -> Floats:
     """Return the similarity `(n,)` of each tile to the most similar other tile of its letter; -1 without one."""
-    directions = normalise_features(features)
+    directions = normalise_features(table.features)
     best = letters_p[:, LETTER_CLASSES].argmax(axis=1)
-    is_same = (best[:, None] == best) & _is_letter(letters_p, tile_p)
+    is_same = (best[:, None] == best) & _is_letter(letters_p, table.tile_p)
     np.fill_diagonal(is_same, val=False)
     return np.asarray(np.where(is_same, directions @ directions.T, -1.0).max(axis=1, initial=-1.0), np.float64)
 

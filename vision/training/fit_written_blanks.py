@@ -23,10 +23,11 @@ from vision.geometry import Floats, estimate_board_pose
 from vision.recognition.alphabet import restrict_to_alphabet
 from vision.recognition.details import DetailNet, cut_detail_crops, measure_missing_values
 from vision.recognition.letters import BLANK_CLASS, LETTER_CLASSES, LetterNet
+from vision.recognition.memory import TileTable
 from vision.recognition.similarity import refine_by_similarity
 from vision.recognition.squares import SquareNet, find_likely_tiles
 from vision.recognition.views import TILE_KIND, TilePoses, rectify_board, rectify_tops
-from vision.recognition.written_blanks import find_unlike_tiles, measure_written_evidence
+from vision.recognition.written_blanks import find_unlike_tiles, measure_prints, measure_written_evidence
 from vision.rendering.camera import measure_square
 from vision.rendering.scene import Scene, compose_scene
 from vision.training.augmentation import MAX_READABLE_COVER
@@ -59,7 +60,7 @@ def draw_scene(rng: np.random.Generator, fonts: tuple[Path, ...], hands: tuple[P
 def collect_evidence(
     scene: Scene, square_net: SquareNet, letter_net: LetterNet, detail_net: DetailNet
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the evidence `(n, 5)` of the tiles of a scene whose value is read, and the mask `(n,)` of blanks."""
+    """Return the evidence `(n, 6)` of the tiles of a scene whose value is read, and the mask `(n,)` of blanks."""
     pose = estimate_board_pose(scene.corners, (scene.image.shape[1], scene.image.shape[0]))
     kinds_p = square_net.predict(rectify_board(scene.image, pose)).kinds_p
     spots = TilePoses.at_centres(rectify_tops(scene.image, pose), find_likely_tiles(kinds_p))
@@ -70,12 +71,13 @@ def collect_evidence(
     letters_p = refine_by_similarity(
         restrict_to_alphabet(letters_logp, alphabet), tile_p, predictions.features, letter_net.similarity_weights
     )
-    value_nats = np.full(len(tile_p), np.nan)
-    rows = np.flatnonzero(find_unlike_tiles(letters_p, tile_p, predictions.features))
+    prints, value_nats = measure_prints(spots.cut_crops()), np.full(len(tile_p), np.nan)
+    table = TileTable(spots, tile_p, letters_logp, predictions.turns, predictions.features, value_nats, prints)
+    rows = np.flatnonzero(find_unlike_tiles(letters_p, table))
     cells = [spots.cells[row] for row in rows.tolist()]
     _, values_logp = detail_net.predict(cut_detail_crops(scene.image, pose, cells, spots.poses[rows]))
     value_nats[rows] = measure_missing_values(values_logp)
-    evidence = measure_written_evidence(letters_p, tile_p, predictions.features, value_nats)
+    evidence = measure_written_evidence(letters_p, table)
     truth = [scene.labels[row][column] for row, column in spots.cells]
     best = letters_p[:, LETTER_CLASSES].argmax(axis=1) + LETTER_CLASSES.start
     is_known = ~np.isnan(value_nats)
