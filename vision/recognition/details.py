@@ -56,7 +56,7 @@ _ACCENT_NAMES: Final = {
     "RING ABOVE": "ring",
 }
 """Kinds of accents by their Unicode names, for the names that differ from the kind."""
-_LETTER_WEIGHT, _ACCENT_WEIGHT = 0.5, 0.6
+_LETTER_WEIGHT, _ACCENT_WEIGHT = 0.6, 0.6
 """Weights of the log-probabilities of the letter networks and of the detail network for letters that differ only by
 their accent. They are below 1, because both have seen the same print; fitted on rendered boards in typefaces that no
 training used."""

@@ -1,9 +1,9 @@
 """Train the detail network (python -m vision.training.details).
 
-Renders scenes with accented letters and printed values, in the fonts of the Debian packages in `fonts.json`, and trains
-the network with one thread: about an hour of a core with AVX-512 and BF16. The same command gives the same file on the
-same machine. An interrupted training continues when the same command is run again: the crops of rendered scenes and the
-last checkpoint are in `checkpoints/` of the output folder.
+Renders scenes with accented letters and printed values, in all fonts of the training data, and trains the network with
+one thread: about an hour of a core with AVX-512 and BF16. The same command gives the same file on the same machine. An
+interrupted training continues when the same command is run again: the crops of rendered scenes and the last checkpoint
+are in `checkpoints/` of the output folder.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ try:
     from vision.training.augmentation import IGNORED
     from vision.training.checkpoints import Checkpoint
     from vision.training.detail_data import DetailBatch, DetailExamples, draw_batch, draw_examples
-    from vision.training.font_list import SHARE_ROOT, load_training_fonts
+    from vision.training.font_list import SHARE_ROOT, split_by_family, training_fonts, weight_by_kind
     from vision.training.networks import HeadedNet, conv_block, write_onnx
     from vision.training.optimise import fit_network, fit_temperature, make_muon, mixed_precision
     from vision.training.quantise import quantise_model
 except ModuleNotFoundError as error:
     raise SystemExit(f"{error}; training needs more than playing: pip install '.[train]'") from error
 
-SCENES: Final = 1500
+SCENES: Final = 2200
 HELD_OUT_SCENES: Final = 100
 """Number of scenes for calibration and evaluation; their fonts are not used for training."""
-STEPS: Final = 8000
+STEPS: Final = 24000
 BATCH_SIZE: Final = 128
 SCENES_PER_FILE: Final = 50
 REPORT_EVERY: Final = 100
@@ -143,10 +143,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     torch.set_num_threads(1)
     torch.manual_seed(args.seed)
-    rows = [font for font in load_training_fonts() if not font.is_npm]
-    fonts, calibration = (
-        tuple(args.share / font.file for font in rows if font.calibration == is_kept) for is_kept in (False, True)
-    )
+    all_fonts = training_fonts(args.share)
+    fonts, calibration = map(weight_by_kind, split_by_family(all_fonts))
     held_out = max(1, min(HELD_OUT_SCENES, args.scenes // 5))
     folder, path = args.out / "checkpoints", args.out / "details.onnx"
     proof_examples = load_examples(folder, "held-out", held_out, args.seed, 0, calibration)
@@ -156,7 +154,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     def draw(step: int) -> DetailBatch:
         return draw_batch(np.random.default_rng((args.seed, 8, step)), examples, BATCH_SIZE)
 
-    run = {"seed": args.seed, "scenes": args.scenes, "steps": args.steps, "fonts": [font.name for font in fonts]}
+    run = {"seed": args.seed, "scenes": args.scenes, "steps": args.steps, "fonts": [font.name for font in all_fonts]}
     optimisers = make_muon(net, [head[-1] for head in net.heads.values()], MAX_LEARNING_RATE)
     checkpoint = Checkpoint(folder / "details.pt", run)
     fit_network("details", net, draw, compute_loss, args.steps, optimisers, REPORT_EVERY, checkpoint)

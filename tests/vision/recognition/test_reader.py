@@ -202,7 +202,7 @@ def test_a_tile_that_may_lie_upside_down_is_doubtful_unless_its_value_shows(
     reading = reader.read(scene.image, ENGLISH, corners=scene.corners)
     assert reading.board is not None
     square = reading.board.squares[7 * 15 + 7]
-    assert {letter, other} == {square.candidates[0][0], square.candidates[1][0]}
+    assert {letter, other} <= {symbol for symbol, _ in square.candidates[:3]}
     assert square.symbol == letter or square.confidence < 0.95
 
 
