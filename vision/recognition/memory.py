@@ -70,7 +70,7 @@ class TileTable:
     value_nats: Floats
     """`(n,)`: log-likelihood ratio that no value is printed on the tile; NaN if it was not read."""
     prints: Floats
-    """`(n, 4)`: size and contrast of the print (`vision.recognition.written_blanks.measure_prints`)."""
+    """`(n, 3)`: contrast and rows of the print (`vision.recognition.written_blanks.measure_prints`)."""
 
     def select(self, rows: Sequence[int]) -> TileTable:
         """Return a table of the rows with the given indices."""

@@ -18,7 +18,7 @@ from vision.recognition.memory import TileTable
 from vision.recognition.similarity import normalise_features
 from vision.recognition.views import CROP_SIDE_PX
 
-_EVIDENCE_WEIGHTS: Final = np.array([0.60, 0.46, -2.02, 0.69, 0.43, -3.57])
+_EVIDENCE_WEIGHTS: Final = np.array([0.37, 0.44, -1.85, 0.75, 0.50, -3.81])
 """Weights of the columns of `measure_written_evidence` in a logistic regression, fitted by `python -m
 vision.training.fit_written_blanks`."""
 _PRIOR_SHIFT: Final = -1.0
@@ -35,16 +35,17 @@ _USUAL_SIMILARITY, _MIN_SIMILARITY_SPREAD, _MAX_DEVIATIONS = 0.97, 0.01, 8.0
 and the limit of the deviations that count."""
 _MIN_PRINTS: Final = 6
 """Minimum number of letters in a picture for comparing their print."""
-_UNKNOWN_DEVIATION: Final = 6.4
+_UNKNOWN_DEVIATION: Final = 6.1
 """Deviation of the print where there are fewer letters: evidence for neither a letter nor a blank."""
-_MIN_DEVIATION: Final = 3.5
-"""Minimum deviation of the print for reading the value: 45 of 100 tiles that no other resembles have a higher one."""
-_MIN_PRINT_SPREADS: Final = (0.1, 0.7, 0.7, 0.15)
+_MIN_DEVIATION, _MIN_BLANK_P = 4.0, 3e-5
+"""Minimum deviation of the print, and minimum probability of a blank, for reading the value. On photographs, one tile a
+board has both; reading more values finds no more written blanks on rendered boards."""
+_MIN_PRINT_SPREADS: Final = (0.1, 0.7, 0.7)
 """Minimum standard deviations of the columns of `measure_prints`."""
 _MAX_PRINT_DEVIATIONS: Final = 4.0
 """Limit of the deviations of each column that count."""
-_INNER_PART, _MIDDLE_COLUMNS = slice(6, CROP_SIDE_PX - 6), slice(3, CROP_SIDE_PX - 15)
-"""Rows and columns of a crop that are inside the tile, and the middle ones of these columns."""
+_INNER_PART, _MIDDLE_COLUMNS = slice(9, CROP_SIDE_PX - 9), slice(3, CROP_SIDE_PX - 21)
+"""Rows and columns of a crop that are inside the frame of a tile, and the middle ones of these columns."""
 _MIN_LETTER_P, _MIN_TILE_P = 0.05, 0.5
 """Minimum probabilities of a letter and of a tile; other squares are not examined."""
 _MIN_P: Final = 1e-5
@@ -57,9 +58,9 @@ def find_unlike_tiles(letters_p: Floats, table: TileTable) -> NDArray[np.bool_]:
 
     `letters_p` `(n, classes)` are the probabilities of the letters.
     """
+    may_be_written = _may_have_letter(letters_p, table.tile_p) & (letters_p[:, BLANK_CLASS] >= _MIN_BLANK_P)
     has_other_print = _compare_prints(table.prints, _is_letter(letters_p, table.tile_p)) >= _MIN_DEVIATION
-    is_unlike = _compare_with_same_letter(letters_p, table) < _ALIKE
-    return _may_have_letter(letters_p, table.tile_p) & has_other_print & is_unlike
+    return may_be_written & has_other_print & (_compare_with_same_letter(letters_p, table) < _ALIKE)
 
 
 def weigh_written_blanks(letters_p: Floats, table: TileTable) -> Floats:
@@ -117,26 +118,26 @@ def measure_written_evidence(letters_p: Floats, table: TileTable) -> Floats:
 
 
 def measure_prints(crops: Image) -> Floats:
-    """Measure the print in crops of tiles, `(n, 36, 36) uint8`; return `(n, 4)`.
+    """Measure the print in crops of tiles, `(n, 36, 36) uint8`; return `(n, 3)`.
 
-    The columns are the logarithm of its contrast, its first and its last row, and the logarithm of its area in pixels.
+    The columns are the logarithm of its contrast, and its first and its last row.
     """
     grey = crops[:, _INNER_PART, _INNER_PART].astype(np.float32)
     pixels = grey.reshape(len(grey), grey.shape[1] * grey.shape[2])
-    ink = np.abs(pixels - np.median(pixels, axis=1, keepdims=True))
-    contrast = np.percentile(ink, 97, axis=1)
-    area = (ink > contrast[:, None] / 2).sum(axis=1)
+    middle, high = pixels.shape[1] // 2, round(0.97 * pixels.shape[1])
+    ink = np.abs(pixels - np.partition(pixels, middle, axis=1)[:, middle : middle + 1])
+    contrast = np.partition(ink, high, axis=1)[:, high]
     # The mean of the three darkest pixels of each row.
     darkness = np.partition(ink.reshape(grey.shape)[:, :, _MIDDLE_COLUMNS], -3, axis=2)[:, :, -3:].mean(axis=2)
     is_printed = darkness > darkness.max(axis=1, keepdims=True) / 2
     first, last = is_printed.argmax(axis=1), is_printed.shape[1] - is_printed[:, ::-1].argmax(axis=1)
-    return np.column_stack([np.log(contrast + 3), first, last, np.log(area + 5)]).astype(np.float64)
+    return np.column_stack([np.log(contrast + 3), first, last]).astype(np.float64)
 
 
 def _compare_prints(prints: Floats, is_letter: NDArray[np.bool_]) -> Floats:
     """Return how much the print of each tile differs from the usual print of the letters, `(n,)`, in deviations.
 
-    `prints` `(n, 4)` are from `measure_prints`, `is_letter` `(n,)` marks the tiles that are read as a letter.
+    `prints` `(n, 3)` are from `measure_prints`, `is_letter` `(n,)` marks the tiles that are read as a letter.
     """
     if is_letter.sum() < _MIN_PRINTS:
         return np.full(len(prints), _UNKNOWN_DEVIATION)
