@@ -18,7 +18,7 @@ from vision.recognition.memory import TileTable
 from vision.recognition.similarity import normalise_features
 from vision.recognition.views import CROP_SIDE_PX
 
-_EVIDENCE_WEIGHTS: Final = np.array([0.37, 0.44, -1.85, 0.75, 0.50, -3.81])
+_EVIDENCE_WEIGHTS: Final = np.array([0.35, 0.43, -1.74, 0.77, 0.56, -4.22])
 """Weights of the columns of `measure_written_evidence` in a logistic regression, fitted by `python -m
 vision.training.fit_written_blanks`."""
 _PRIOR_SHIFT: Final = -1.0
