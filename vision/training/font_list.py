@@ -19,12 +19,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from fontTools.merge import Merger, Options
+
 from vision.rendering.fonts import packaged_fonts
 
 FONT_LIST: Final = Path(__file__).with_name("fonts.json")
 SHARE_ROOT: Final = Path("/usr/share")
 DEBIAN_ROOT: Final = SHARE_ROOT / "fonts"
 NPM_ROOT: Final = Path("/usr/local/share/fontsource")
+_UNUSED_TABLES: Final = ("BASE", "DSIG", "GDEF", "GPOS", "GSUB", "STAT", "cvt ", "fpgm", "gasp", "kern", "meta", "prep")
+"""Tables that single letters do not need, such as kerning and hints; some parts of a typeface disagree on them."""
 _PACKAGED_CALIBRATION: Final = "Manrope"
 """Beginning of the file names of the one packaged family that is used for calibration."""
 
@@ -88,7 +92,27 @@ def training_fonts(root: Path = SHARE_ROOT, npm_root: Path = NPM_ROOT) -> tuple[
     missing = [f"{font.package}@{font.version}" for font, path in npm.items() if not path.exists()]
     if missing:
         raise RuntimeError(f"fonts are missing: npm install --prefix {npm_root} {' '.join(missing)}")
-    return packaged_fonts() + debian + tuple(npm.values())
+    return packaged_fonts() + debian + tuple(map(add_accents, npm.values()))
+
+
+def add_accents(path: Path) -> Path:
+    """Return a font with all accented letters of a typeface, for a file of an npm package.
+
+    These packages have the letters with the accents of western Europe in a file `-latin-`, and the others, of most
+    typefaces, in `-latin-ext-`. Both are merged into a file of the same name in the folder `merged` beside them, once.
+    """
+    extension = path.with_name(path.name.replace("-latin-", "-latin-ext-"))
+    merged = path.parent / "merged" / path.name
+    if extension == path or not extension.exists():
+        return path
+    if not merged.exists():
+        merged.parent.mkdir(exist_ok=True)
+        unfinished = merged.with_suffix(".unfinished")
+        font = Merger(Options(drop_tables=list(_UNUSED_TABLES))).merge([str(path), str(extension)])
+        font.flavor = None  # not compressed
+        font.save(unfinished)
+        unfinished.replace(merged)
+    return merged
 
 
 def select_handwritten_fonts(fonts: tuple[Path, ...]) -> tuple[Path, ...]:

@@ -8,11 +8,14 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from fontTools.subset import Subsetter
+from fontTools.ttLib import TTFont
 
 from engine.tiles import load_tile_set
 from tests.system.unseen_faces import load_held_out_fonts
 from vision.rendering.fonts import packaged_fonts, select_supporting_fonts
 from vision.training.font_list import (
+    add_accents,
     installed_fonts,
     load_training_fonts,
     select_handwritten_fonts,
@@ -58,6 +61,30 @@ def test_installed_fonts_are_the_listed_files_and_draw_all_capitals() -> None:
     assert select_supporting_fonts(paths, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") == paths
     changed = [f.file for f in there if hashlib.sha256(f.path.read_bytes()).hexdigest() != f.sha256]
     assert not changed
+
+
+def write_subset(path: Path, characters: str) -> Path:
+    """Write a font with a few characters of Manrope."""
+    manrope = next(font for font in packaged_fonts() if font.name == "Manrope-Bold.ttf")
+    with TTFont(manrope) as font:
+        subsetter = Subsetter()
+        subsetter.populate(text=characters)
+        subsetter.subset(font)
+        font.save(path)
+    return path
+
+
+def test_accented_letters_of_a_second_file_are_added(tmp_path: Path) -> None:
+    western = write_subset(tmp_path / "some-latin-400-normal.woff", "AEÉ")
+    others = write_subset(tmp_path / "some-latin-ext-400-normal.woff", "ĄĘ")
+    merged = add_accents(western)
+    assert merged.name == western.name and merged == add_accents(western)
+    assert select_supporting_fonts((western, others, merged), "AĄEĘÉ") == (merged,)
+
+
+def test_font_of_one_file_stays_as_it_is(tmp_path: Path) -> None:
+    western = write_subset(tmp_path / "other-latin-400-normal.woff", "AEÉ")
+    assert add_accents(western) == western
 
 
 def test_missing_training_fonts_are_named_by_their_debian_packages(tmp_path: Path) -> None:
