@@ -265,12 +265,17 @@ def _compress_jpeg(sample: Sample, quality: float, _: Rng) -> Sample:
 
 
 def _shrink(sample: Sample, pixels: float, _: Rng) -> Sample | None:
-    share = pixels / sample.square_px
-    if share > 1:
+    if pixels > sample.square_px:
         return None
-    image = cv2.resize(sample.image, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
-    corners = (sample.corners + 0.5) * share - 0.5
-    return replace(sample, image=np.asarray(image, np.uint8), corners=corners)
+    image, corners = shrink_picture(sample.image, sample.corners, pixels)
+    return replace(sample, image=image, corners=corners)
+
+
+def shrink_picture(image: Image, corners: Floats, square_px: float) -> tuple[Image, Floats]:
+    """Return a picture with `square_px` pixels a square, and the corners of its grid."""
+    share = square_px / square_side(corners)
+    small = cv2.resize(image, None, fx=share, fy=share, interpolation=cv2.INTER_AREA)
+    return np.asarray(small, np.uint8), (corners + 0.5) * share - 0.5
 
 
 def _tilt_tiles(sample: Sample, degrees: float, _: Rng) -> Sample | None:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from calibration.evaluation.samples import Sample, load_photo_samples
+from calibration.evaluation.samples import Sample, load_photo_samples, shrink_picture
 from engine.reading import BOARD_SIZE, HIDDEN
 from engine.tiles import TileSet, load_tile_set, tile_set_names
 from tests.system.unseen_faces import SURE_P, find_font, load_held_out_fonts
@@ -211,7 +211,7 @@ def measure_visible_accents(board: AccentedBoard, square_px: float) -> NDArray[n
     0 without a tile. The pictures have `square_px` pixels a square.
     """
     plain, *others = (
-        cv2.cvtColor(reduce_picture(scene.image, scene.corners, square_px)[0], cv2.COLOR_BGR2GRAY)
+        cv2.cvtColor(shrink_picture(scene.image, scene.corners, square_px)[0], cv2.COLOR_BGR2GRAY)
         for scene in (board.plain, *board.others)
     )
     seen = np.full((BOARD_SIZE, BOARD_SIZE), np.inf)
@@ -228,13 +228,6 @@ def measure_visible_accents(board: AccentedBoard, square_px: float) -> NDArray[n
     return np.where(np.isfinite(seen), seen, 0.0)
 
 
-def reduce_picture(image: Image, corners: Floats, square_px: float) -> tuple[Image, Floats]:
-    """Return a picture with `square_px` pixels a square, and the corners of its grid."""
-    scale = square_px / square_side(corners)
-    small = cv2.resize(image, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
-    return np.asarray(small, np.uint8), (corners + 0.5) * scale - 0.5
-
-
 def read_board(reader: BoardReader, board: AccentedBoard, letters: Sequence[str], square_px: float) -> AccentCounts:
     """Read a rendered board, reduced to `square_px` pixels a square, at its true corners; count its tiles."""
     scene, accented = board.scene, find_accented(letters)
@@ -242,7 +235,7 @@ def read_board(reader: BoardReader, board: AccentedBoard, letters: Sequence[str]
     shown = {at: scene.labels[at[0]][at[1]] for at in np.ndindex(seen.shape) if scene.hidden[at] <= _MAX_HIDDEN}
     visible = {at: letter for at, letter in shown.items() if letter in accented and seen[at] >= _MIN_SEEN_ACCENT}
     unseen = sum(letter in accented for letter in shown.values()) - len(visible)
-    picture, corners = reduce_picture(scene.image, scene.corners, square_px)
+    picture, corners = shrink_picture(scene.image, scene.corners, square_px)
     return count_accents(reader, picture, corners, letters, visible) + AccentCounts(unseen=unseen)
 
 
@@ -251,7 +244,7 @@ def read_photograph(reader: BoardReader, sample: Sample, square_px: float) -> Ac
     accented = find_accented(sample.letters)
     truth = {divmod(k, BOARD_SIZE): face for k, face in enumerate(sample.faces) if face in accented}
     return count_accents(
-        reader, *reduce_picture(sample.image, sample.corners, square_px), letters=sample.letters, truth=truth
+        reader, *shrink_picture(sample.image, sample.corners, square_px), letters=sample.letters, truth=truth
     )
 
 
@@ -284,25 +277,22 @@ def count_accents(
     return counts
 
 
-def measure_photographs(folder: Path, square_px: float) -> dict[str, AccentCounts]:
+def measure_photographs(folder: Path, square_px: float) -> AccentCounts:
     """Read the labelled photographs of accented tile sets below `folder`; return their counts."""
     reader = BoardReader()
     samples = (sample for sample in load_photo_samples(folder) if find_accented(sample.letters))
-    counts = (read_photograph(reader, sample, square_px) for sample in samples)
-    return {"photographs": sum(counts, AccentCounts())}
+    return sum((read_photograph(reader, sample, square_px) for sample in samples), AccentCounts())
 
 
-def measure_sets(root: Path, boards: int, square_px: float, seed: int) -> dict[str, AccentCounts]:
-    """Render and read `boards` boards of each tile set; return the counts by the names of the sets."""
+def measure_sets(root: Path, boards: int, square_px: float, seed: int) -> Iterator[tuple[str, AccentCounts]]:
+    """Render and read `boards` boards of each tile set; yield the names of the sets with their counts."""
     reader, faces = BoardReader(), list_faces(root)
-    counts = {}
     for number, tiles in enumerate(list_accented_sets()):
         total = AccentCounts()
         for board in range(boards):
             rng = np.random.default_rng((seed, number, board))
             total += read_board(reader, draw_accented_board(rng, tiles, faces, square_px), tiles.letters, square_px)
-        counts[tiles.name] = total
-    return counts
+        yield tiles.name, total
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -317,18 +307,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--square-px", type=float, default=28.0, help="pixels a square (default 28)")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args(argv)
-    if args.photographs:
-        counts = measure_photographs(args.photographs, args.square_px)
-    else:
-        counts = measure_sets(args.fonts, args.boards, args.square_px, args.seed)
     print(
         "| set | tiles | wrong accent | share | another letter | wrong at 0.99 | right, below 0.9 | hidden | unseen |"
     )
     print("|" + " --- |" * 9)
-    for name, count in counts.items():
-        print(count.describe(name))
-    if len(counts) > 1:
-        print(sum(counts.values(), AccentCounts()).describe("all"))
+    if args.photographs:
+        print(measure_photographs(args.photographs, args.square_px).describe("photographs"))
+        return 0
+    total = AccentCounts()
+    for name, counts in measure_sets(args.fonts, args.boards, args.square_px, args.seed):
+        print(counts.describe(name), flush=True)
+        total += counts
+    print(total.describe("all"))
     return 0
 
 

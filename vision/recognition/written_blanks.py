@@ -54,9 +54,10 @@ _MAD_TO_SIGMA: Final = 1.5
 
 
 def find_unlike_tiles(letters_p: Floats, table: TileTable) -> NDArray[np.bool_]:
-    """Return the mask `(n,)` of the tiles that may be written blanks: no other tile resembles them, nor has such print.
+    """Return the mask `(n,)` of the tiles that may be written blanks.
 
-    `letters_p` `(n, classes)` are the probabilities of the letters.
+    No other tile of their letter resembles them, and their print differs from the usual one. `letters_p` `(n, classes)`
+    are the probabilities of the letters.
     """
     may_be_written = _may_have_letter(letters_p, table.tile_p) & (letters_p[:, BLANK_CLASS] >= _MIN_BLANK_P)
     has_other_print = _compare_prints(table.prints, _is_letter(letters_p, table.tile_p)) >= _MIN_DEVIATION
