@@ -18,7 +18,7 @@ from vision.recognition.memory import TileTable
 from vision.recognition.similarity import normalise_features
 from vision.recognition.views import CROP_SIDE_PX
 
-_EVIDENCE_WEIGHTS: Final = np.array([0.35, 0.43, -1.74, 0.77, 0.56, -4.22])
+_EVIDENCE_WEIGHTS: Final = np.array([0.38, 0.43, -1.67, 0.8, 0.55, -4.13])
 """Weights of the columns of `measure_written_evidence` in a logistic regression, fitted by `python -m
 vision.training.fit_written_blanks`."""
 _PRIOR_SHIFT: Final = -1.0
