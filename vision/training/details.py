@@ -1,9 +1,9 @@
 """Train the detail network (python -m vision.training.details).
 
 Renders scenes with accented letters and printed values, in all fonts of the training data, and trains the network with
-one thread: about an hour of a core with AVX-512 and BF16. The same command gives the same file on the same machine. An
-interrupted training continues when the same command is run again: the crops of rendered scenes and the last checkpoint
-are in `checkpoints/` of the output folder.
+one thread: about two hours of a core with AVX-512 and BF16. The same command gives the same file on the same machine.
+An interrupted training continues when the same command is run again: the crops of rendered scenes and the last
+checkpoint are in `checkpoints/` of the output folder.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ try:
 except ModuleNotFoundError as error:
     raise SystemExit(f"{error}; training needs more than playing: pip install '.[train]'") from error
 
-SCENES: Final = 2200
+SCENES: Final = 3000
 HELD_OUT_SCENES: Final = 100
 """Number of scenes for calibration and evaluation; their fonts are not used for training."""
-STEPS: Final = 24000
+STEPS: Final = 36000
 BATCH_SIZE: Final = 128
 SCENES_PER_FILE: Final = 50
 REPORT_EVERY: Final = 100
